@@ -16,7 +16,8 @@ ifneq ($(filter 3.% 4.0% 4.1%,$(MAKE_VERSION)),)
 $(error GNU make $(MAKE_VERSION) is too old: the course needs 4.2 or newer)
 endif
 
-SHELL := /bin/bash
+SHELL := $(if $(LOGGED),common/make/logged,/bin/bash)
+.SHELLFLAGS = $(if $(LOGGED),$@) -c
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 unexport CDPATH

@@ -21,9 +21,10 @@ import time
 
 from course import ROOT, picture, text
 from course.device import choose_device
-from course.lessons import for_python, heading, is_python, program, python
-from course.lessons import number as number_of
-from course.possible import setup, why_not
+from course.facts import facts as facts_of_setup
+from course.interpreter import for_python, python
+from course.lessons import every, named
+from course.possible import why_not
 from course.process import SKIPPED, how_it_ended
 
 RESULTS = ROOT / "build" / "bench"
@@ -32,9 +33,7 @@ LIMIT = 600  # seconds for one lesson
 
 def measures(lesson):
     """Whether the lesson's text shows output in which measured numbers vary."""
-    readme = ROOT / lesson / "README.md"
-    blocks = text.blocks(readme.read_text(encoding="utf-8")) if readme.exists() else []
-    return any(block.kind == "console" and "measured" in block.notes.get("varies", []) for block in blocks)
+    return any(block.kind == "console" and "measured" in block.notes.get("varies", []) for block in text.blocks(lesson.text))
 
 
 def rows(lines):
@@ -72,7 +71,7 @@ def run(lesson, device):
     start = time.time()
     try:
         ended = subprocess.run(
-            program(lesson),
+            lesson.program(),
             env=device.environment_for(lesson),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -86,8 +85,8 @@ def run(lesson, device):
         status, printed = None, ""
     lines = [line.rstrip() for line in printed.rstrip("\n").splitlines()]
     return {
-        "lesson": lesson,
-        "title": heading(lesson),
+        "lesson": lesson.name,
+        "title": lesson.heading,
         "status": status,
         "seconds": round(time.time() - start, 2),
         "rows": tables(lines),
@@ -98,15 +97,15 @@ def run(lesson, device):
 def record(facts, result):
     """What is kept of one lesson: enough to draw its plot, and to name the device in the caption."""
     kept = {name: facts[name] for name in ("device", "driver", "toolkit", "date")}
-    if is_python(result["lesson"]):
-        kept["pytorch"] = setup()["TORCH"]
+    if every()[result["lesson"]].is_python:
+        kept["pytorch"] = facts_of_setup()["TORCH"]
     return {**kept, **{name: result[name] for name in ("lesson", "title", "rows", "output")}}
 
 
 def plot(lesson, kept, out):
     """Draws a record with the lesson's plot.py. Returns a sentence if there is no plot."""
-    command = [python(), str(ROOT / lesson / "plot.py"), str(kept), str(out)]
-    drawn = subprocess.run(command, env={**os.environ, **for_python()}, capture_output=True, text=True, check=False)
+    command = [python(), str(lesson.plot), str(kept), str(out)]
+    drawn = subprocess.run(command, env={**os.environ, **for_python()}, capture_output=True, text=True)
     said = drawn.stderr.strip().splitlines()
     return None if drawn.returncode == 0 else said[-1] if said else "plot.py failed"
 
@@ -142,7 +141,7 @@ def markdown(facts, lessons):
     for lesson in lessons:
         told.append(f"| {lesson['title']} | {lesson['seconds']:.1f} | {ending(lesson)} |")
     for lesson in lessons:
-        number = number_of(lesson["lesson"])
+        number = every()[lesson["lesson"]].number
         told += ["", f"## {lesson['title']}", "", f"![What it printed]({number}.svg)", ""]
         told += [f"![Its plot]({number}-plot.svg)", ""] if (RESULTS / f"{number}-plot.svg").exists() else []
         told += ["```console", f"$ make {lesson['lesson']}"] + lesson["output"] + ["```"]
@@ -159,12 +158,11 @@ def ending(lesson):
 
 def keep(result, facts, device):
     """Writes a lesson's record and its plot; with RECORD=1, into the lesson's folder too."""
-    lesson = result["lesson"]
-    stem, number = short_name(device.name), number_of(lesson)
-    written, drawn = RESULTS / f"{number}.json", RESULTS / f"{number}-plot.svg"
+    lesson, stem = every()[result["lesson"]], short_name(device.name)
+    written, drawn = RESULTS / f"{lesson.number}.json", RESULTS / f"{lesson.number}-plot.svg"
     written.write_text(json.dumps(record(facts, result), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     drawn.unlink(missing_ok=True)
-    if not (ROOT / lesson / "plot.py").exists() or result["status"] != 0:
+    if not lesson.plot or result["status"] != 0:
         return
     if reason := plot(lesson, written, drawn):
         print(f"     {reason}")
@@ -175,26 +173,26 @@ def keep(result, facts, device):
         return
     for made, name in ((written, f"{stem}.json"), (drawn, f"{stem}.svg")):
         if made.exists():
-            shutil.copyfile(made, ROOT / lesson / name)
+            shutil.copyfile(made, lesson.folder / name)
             print(f"     recorded in {lesson}/{name}")
 
 
-def main(chosen):
+def main(words):
     device = choose_device()
     print(device.headline(), flush=True)
-    lessons = [lesson for lesson in chosen if measures(lesson)]
+    lessons = [lesson for lesson in named(words) if measures(lesson)]
     RESULTS.mkdir(parents=True, exist_ok=True)
     facts = {
         "device": device.name,
         "driver": driver_release(device),
         "driver for CUDA": version(device.driver_version),
-        "toolkit": version(int(setup()["CUDA_VERSION"] or 0)),
+        "toolkit": version(int(facts_of_setup()["CUDA_VERSION"] or 0)),
         "cores of the host": os.cpu_count(),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
     }
     results = []
     for count, lesson in enumerate(lessons, start=1):
-        print(f"{count:3} of {len(lessons)}  {heading(lesson)} … ", end="", flush=True)
+        print(f"{count:3} of {len(lessons)}  {lesson.heading} … ", end="", flush=True)
         reason = why_not(lesson)
         if reason:
             print(f"skipped: {reason}")
@@ -203,7 +201,7 @@ def main(chosen):
         print(f"{results[-1]['seconds']:.1f} s, ended {ending(results[-1])}" if results[-1]["status"] == 0 else ending(results[-1]))
         keep(results[-1], facts, device)
         shown = picture.svg(f"make {lesson}", results[-1]["output"])
-        (RESULTS / f"{number_of(lesson)}.svg").write_text(shown + "\n", encoding="utf-8")
+        (RESULTS / f"{lesson.number}.svg").write_text(shown + "\n", encoding="utf-8")
     if not results:
         print("nothing was measured: " + ("no lesson here could run" if lessons else "none of these lessons measures anything") + "; earlier results are kept")
         return 0

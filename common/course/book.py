@@ -19,14 +19,15 @@ import subprocess
 from collections.abc import Iterable
 
 from course import ROOT, build, environment, progress, see, text
-from course.lessons import chapters, lessons, number
-from course.possible import setup, why_not
+from course.facts import facts
+from course.lessons import Lesson, called, chapters, lessons
+from course.possible import why_not
 
 HERE = ROOT / "common" / "book"
 LOCALE = HERE / "locale"
 BOOK = ROOT / "build" / "book"
 SOURCE = ROOT / "build" / "book-source"
-FILMS = ["02-who-am-i", "03-vector-add", "07-shared-memory", "08-warps", "20-reduction", "21-transpose", "22-matmul"]  # of 04-kernels
+FILMS = ["who-am-i", "vector-add", "shared-memory", "warps", "reduction", "transpose", "matmul"]  # the lessons that have one, by name
 BEHIND = ["common/glossary.md", "common/README.md", "common/simulator/README.md", "common/runtime/README.md", "tests/README.md"]
 LANGUAGES = {"cpp": "cpp", "cuda": "cuda", "python": "python", "make": "make", "cmake": "cmake"}
 SUFFIXES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".py": "python", ".mk": "make", ".sh": "bash", ".toml": "toml"}
@@ -44,7 +45,7 @@ def page_of(file: str) -> str:
 class Pages:
     """Writes the pages, and remembers the files that they link to."""
 
-    def __init__(self, films: list[str]):
+    def __init__(self, films: list[Lesson]):
         self.films = films  # the lessons that have one
         self.linked: dict[str, pathlib.Path] = {}
         shutil.rmtree(SOURCE, ignore_errors=True)
@@ -127,8 +128,9 @@ class Pages:
             else:
                 lines.append(self.relink(folder, line))
         plain = self.folds("\n".join(lines))
-        if str(folder) in self.films:
-            shown = f'<iframe class="film" loading="lazy" title="The film" src="../../films/{number(str(folder))}.html"></iframe>'
+        film = next((lesson for lesson in self.films if lesson.name == str(folder)), None)
+        if film:
+            shown = f'<iframe class="film" loading="lazy" title="The film" src="../../films/{film.number}.html"></iframe>'
             plain = plain.replace("\n## Break it\n", f"\n:::{{fold}} The film\n```{{raw}} html\n{shown}\n```\n:::\n\n## Break it\n")
         return re.sub(r"^<!--.*?-->\n", "", plain, flags=re.MULTILINE) + "\n"
 
@@ -154,7 +156,7 @@ class Pages:
             if file == "README.md":
                 content = content.partition("\n## Run your own CUDA program")[0] + "\n" + contents(self)
             elif file.count("/") == 1 and file[:1].isdigit():
-                names = "\n".join(f"{lesson.split('/')[1]}/index" for lesson in lessons([file.split("/")[0]]))
+                names = "\n".join(f"{lesson.folder_name}/index" for lesson in lessons([file.split("/")[0]]))
                 content += f"\n```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{names}\n```\n"
             self.write(page_of(file), content)
         self.write("errors.md", errors())
@@ -180,24 +182,21 @@ def contents(pages: Pages) -> str:
 # ---- indexes ----------------------------------------------------------------------------------------------------------------
 
 
-def lesson_texts() -> dict[str, str]:
-    return {lesson: (ROOT / lesson / "README.md").read_text(encoding="utf-8") for lesson in lessons()}
-
-
-def link_to(lesson: str) -> str:
-    return f"[{number(lesson)}]({lesson}/index.md)"
+def link_to(lesson: Lesson) -> str:
+    return f"[{lesson.number}]({lesson}/index.md)"
 
 
 def results() -> dict[str, int]:
     """Every CUresult by name, from cuda.h."""
-    header = (ROOT / setup()["CUDA_INCLUDE"] / "cuda.h").read_text(encoding="utf-8", errors="replace")
+    header = (ROOT / facts()["CUDA_INCLUDE"] / "cuda.h").read_text(encoding="utf-8", errors="replace")
     return {name: int(value) for name, value in re.findall(r"^\s*(CUDA_(?:SUCCESS|ERROR_\w+))\s*=\s*(\d+)", header, re.MULTILINE)}
 
 
 def errors() -> str:
-    shown: dict[str, list[str]] = {}
-    named: dict[str, list[str]] = {}
-    for lesson, content in lesson_texts().items():
+    shown: dict[str, list[Lesson]] = {}
+    named: dict[str, list[Lesson]] = {}
+    for lesson in lessons():
+        content = lesson.text
         printed = "\n".join("\n".join(block.lines) for block in text.blocks(content) if block.kind in ("console", "text"))
         for kept, found in ((shown, set(ERROR.findall(printed))), (named, set(ERROR.findall(content)) - set(ERROR.findall(printed)))):
             for name in found:
@@ -214,17 +213,16 @@ def errors() -> str:
 
 
 def functions(pages: Pages) -> str:
-    taught: dict[str, tuple[str, str]] = {}
-    used: dict[str, list[str]] = {}
-    for lesson, content in lesson_texts().items():
-        for cell, what in re.findall(r"^\| (`cu[A-Z][^|]*) \| ([^|]*) \|", content, re.MULTILINE):
+    taught: dict[str, tuple[Lesson, str]] = {}
+    used: dict[str, list[Lesson]] = {}
+    for lesson in lessons():
+        for cell, what in re.findall(r"^\| (`cu[A-Z][^|]*) \| ([^|]*) \|", lesson.text, re.MULTILINE):
             for name in re.findall(r"\bcu[A-Z]\w*", cell):
-                taught.setdefault(name, (lesson, pages.relink(pathlib.Path(lesson), what.strip(), pathlib.Path())))
-        sources = [path for path in (ROOT / lesson).iterdir() if path.suffix in (".cpp", ".hpp", ".cu", ".py")]
-        called = {name for path in sources for name in re.findall(r"\b(cu[A-Z][A-Za-z0-9]+)\s*\(", path.read_text(encoding="utf-8"))}
+                taught.setdefault(name, (lesson, pages.relink(pathlib.Path(lesson.name), what.strip(), pathlib.Path())))
+        called = {name for path in lesson.sources for name in re.findall(r"\b(cu[A-Z][A-Za-z0-9]+)\s*\(", path.read_text(encoding="utf-8"))}
         for name in called:
             used.setdefault(name, []).append(lesson)
-    declared = set(re.findall(r"CUDAAPI\s+(cu[A-Z]\w*?)(?:_v\d+)?\s*\(", (ROOT / setup()["CUDA_INCLUDE"] / "cuda.h").read_text(errors="replace")))
+    declared = set(re.findall(r"CUDAAPI\s+(cu[A-Z]\w*?)(?:_v\d+)?\s*\(", (ROOT / facts()["CUDA_INCLUDE"] / "cuda.h").read_text(errors="replace")))
     rows = []
     for name in sorted((set(taught) | set(used)) & declared):
         callers = used.get(name, [])
@@ -301,14 +299,14 @@ def merge_catalogs(language: str, updated: str) -> pathlib.Path | None:
 # ---- the command ------------------------------------------------------------------------------------------------------------
 
 
-def record_films() -> list[str]:
+def record_films() -> list[Lesson]:
     """The lessons whose films could be recorded. They are recorded again if the program has changed."""
-    found = [f"04-kernels/{name}" for name in FILMS if not why_not(f"04-kernels/{name}")]
+    found = [lesson for lesson in filter(None, map(called, FILMS)) if not why_not(lesson)]
     build.build([build.SIMULATOR, *(target for lesson in found for target in build.program_targets(lesson))], show_commands=False)
     for lesson in list(found):
-        film = see.SEEN / f"{number(lesson)}.html"
-        newest = max((file.stat().st_mtime for file in (ROOT / "build" / lesson).glob("*") if file.is_file()), default=0)
-        if not (film.exists() and film.stat().st_mtime > newest) and see.main([lesson]):
+        film = see.SEEN / f"{lesson.number}.html"
+        newest = max((file.stat().st_mtime for file in (ROOT / "build" / lesson.name).glob("*") if file.is_file()), default=0)
+        if not (film.exists() and film.stat().st_mtime > newest) and see.main([lesson.name]):
             found.remove(lesson)
     return found
 
@@ -332,7 +330,7 @@ def main(words=()) -> int:
             f"There is no catalog for {language} in common/book/locale, only for: {known}. To begin one, type: make book LANGUAGE={language} UPDATE=01-driver-init"
         )
         return 1
-    if missing := setup().get("WITHOUT_BOOK"):
+    if missing := facts().get("WITHOUT_BOOK"):
         print(f"The book cannot be built: {missing}")
         return 1
     films = record_films()
@@ -345,7 +343,7 @@ def main(words=()) -> int:
         return 1
     for lesson in films:
         (out / "films").mkdir(exist_ok=True)
-        shutil.copyfile(see.SEEN / f"{number(lesson)}.html", out / "films" / f"{number(lesson)}.html")
+        shutil.copyfile(see.SEEN / f"{lesson.number}.html", out / "films" / f"{lesson.number}.html")
     mark_solved()
     print(f"The book is in {(out / 'index.html').relative_to(ROOT)}. Open it in a browser.")
     return 0

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 from course import ROOT
-from course.lessons import for_python, is_python, settings
+from course.interpreter import for_python
+from course.lessons import Lesson
 
 SIMULATOR = ROOT / "build" / "simulator"
 PROBE = [sys.executable, "-I", str(ROOT / "common" / "course" / "probe.py")]
@@ -26,10 +27,10 @@ class Device:
         """Whether what a text says <!-- only: … --> of holds here: of one of gpu, simulator, and second GPU."""
         return self.kind in only or "second GPU" in only and self.kind == "gpu" and self.count > 1
 
-    def environment_for(self, lesson):
+    def environment_for(self, lesson: Lesson) -> dict[str, str]:
         """The environment of a lesson's programs: its lesson.env (two simulated devices, for example), overridden by what is already set.
         CUDASIM_QUIET: a library may try whether the CUDA runtime starts. The simulator does not comment on that, because the lesson does."""
-        return {"CUDASIM_QUIET": "1", **settings(lesson), **self.environment, **(for_python() if is_python(lesson) else {})}
+        return {"CUDASIM_QUIET": "1", **lesson.settings, **self.environment, **(for_python() if lesson.is_python else {})}
 
     @contextlib.contextmanager
     def held(self):

@@ -1,8 +1,8 @@
 """Runs programs of strangers: what students hand in, and the compiler when it reads that.
 
 With bubblewrap, a program sees the system read-only, has processes, a network and a /tmp of its own, and can write only to the folders that
-it is given. Without, it is an ordinary process of ours. In both cases a supervisor limits time, memory, files and processes, and in the
-end stops everything that the program has started.
+it is given. Without, it is an ordinary process of ours. In both cases a supervisor limits time, memory and files, and the kernel the number of
+its processes (bounds.py), for root, too. In the end everything that the program has started is stopped, which needs no new process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import sys
 import tempfile
 import time
 
-from course import ROOT, fetch
+from course import ROOT, bounds, fetch
+from course.bounds import Bound, OtherUser
 
 MEGABYTE = 1 << 20
 LOOK = 0.08  # seconds between two looks at what a program uses
@@ -108,16 +109,6 @@ def size_of(folder):
     return total
 
 
-def threads_of_user():
-    """How many threads this user has: the kernel's limit counts these."""
-    total, user = 0, os.getuid()
-    for entry in os.scandir("/proc"):
-        with contextlib.suppress(OSError):
-            if entry.name.isdigit() and entry.stat().st_uid == user:
-                total += len(os.listdir(f"/proc/{entry.name}/task"))
-    return total
-
-
 def marked(mark):
     """The processes that were started with this variable in their environment, also those whose parents have ended."""
     found = []
@@ -128,17 +119,20 @@ def marked(mark):
     return found
 
 
-def kill_all(process, mark):
-    """Kills a process and everything that it has started. Each is stopped first, so that none starts another while we count."""
-    for _ in range(100):
-        alive = [each for each in {*below(process), *marked(mark)} if each != os.getpid() and is_alive(each)]
-        if not alive:
-            return
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for each in alive:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(each, number)
-        time.sleep(0.01)
+def give(folders, user, passed=()):
+    """Makes a user the owner of folders and of what is in them, and lets it pass through others; links are not followed. None: nothing is to be done."""
+    if user is None:
+        return
+    for folder in passed:
+        os.chmod(folder, 0o711)
+    for folder in folders:
+        os.lchown(folder, user, -1)
+        for place, names, files in os.walk(folder):
+            for name in (*names, *files):
+                path = os.path.join(place, name)
+                with contextlib.suppress(OSError):
+                    if name in names or os.lstat(path).st_nlink == 1:  # a file with another name may be someone else's
+                        os.lchown(path, user, -1)
 
 
 def is_alive(process):
@@ -165,15 +159,19 @@ def is_within(path, folder):
 class Enclosure:
     """Where programs run. `hidden`: folders and files that they must not read, such as other students' folders."""
 
-    def __init__(self, hidden=(), limits=None, isolated=None):
-        """isolated: False to do without bubblewrap; None to use it where it works."""
+    def __init__(self, hidden=(), limits=None, isolated=None, way=None):
+        """isolated: False to do without bubblewrap; None to use it where it works. `way`: one of bounds, if not the first that works here."""
         self.program, self.why_not = bubblewrap() if isolated is not False else (None, "it was not asked for")
         if isolated and not self.program:
             raise Stopped(self.why_not)
+        self.way, self.why_unbounded = (way, "") if way else bounds.way()
         self.limits, self.hidden = limits or Limits(), [pathlib.Path(path).resolve() for path in hidden]
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="graded-"))
         self.empty = self.scratch / "empty"
         self.empty.mkdir()
+        os.chmod(self.empty, 0o755)
+        if self.way is OtherUser and (why := self.why_closed()):
+            self.way, self.why_unbounded = None, why
         with contextlib.suppress(OSError, AttributeError):  # what a program leaves behind becomes our child, not init's
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -184,12 +182,21 @@ class Enclosure:
         remove(self.scratch)
 
     def describe(self):
-        return "each in a sandbox (bubblewrap)" if self.program else f"without a sandbox: {self.why_not}"
+        sandbox = "each in a sandbox (bubblewrap)" if self.program else f"without a sandbox: {self.why_not}"
+        return f"{sandbox}; their processes are bounded by {self.way.name}" if self.way else f"{sandbox}; nothing bounds their processes: {self.why_unbounded}"
 
-    def command(self, words, writable, temporary, folder):
+    def why_closed(self):
+        """Why another user cannot read what programs need here; None if it can."""
+        needed = [ROOT / "common" / "cu.hpp", pathlib.Path(sys.executable)]
+        tried = self.run(["/bin/sh", "-c", 'for file in "$@"; do [ -r "$file" ] || exit 1; done', "sh", *needed], 10, self.empty)
+        return "the course's folder, or Python, is closed to other users" if tried.returncode else None
+
+    def command(self, words, writable, temporary, folder, bound):
         """`words` inside of bubblewrap, in `folder`; `writable` folders are at their own paths, and `temporary` is /tmp."""
         home = pathlib.Path(os.path.expanduser("~")).resolve()
-        command = [self.program, "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/"]
+        # A namespace of users would only know ours, and not the one that the program is to become.
+        namespaces = ["--unshare-all"] if bound.uid is None else ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+        command = [self.program, *namespaces, "--die-with-parent", "--new-session", "--ro-bind", "/", "/"]
         command += ["--proc", "/proc", "--dev", "/dev", "--bind", str(temporary), "/tmp", "--bind", str(temporary), "/dev/shm", "--remount-ro", "/dev"]
         if str(home) != "/" and home.is_dir():
             command += ["--tmpfs", str(home)]
@@ -206,7 +213,10 @@ class Enclosure:
         for path in writable:
             command += ["--bind", str(path), str(path)]
         command += ["--remount-ro", str(home)] if "--tmpfs" in command else []
-        return [*command, "--chdir", str(folder), "--", *map(str, words)]
+        becomes = []
+        if bound.uid is not None:
+            becomes = ["setpriv", f"--reuid={bound.uid}", f"--regid={bound.uid}", "--clear-groups", "--bounding-set=-all", "--no-new-privs", "--"]
+        return [*command, "--chdir", str(folder), "--", *becomes, *map(str, words)]
 
     def needed(self):
         """What programs read in the user's home: the course, downloads, Python, and what the links in build/ lead to."""
@@ -220,6 +230,8 @@ class Enclosure:
         temporary = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
         inside = temporary / "tmp"
         inside.mkdir(mode=0o1777)
+        bound = (self.way or Bound)(4 * self.limits.processes + 64, self.limits.memory + 256 * MEGABYTE)
+        give([inside, *writable], bound.uid, [self.scratch, temporary])
         mark = f"ENCLOSED={secrets.token_hex(8)}"
         own = {
             **(environment or {}),
@@ -227,18 +239,17 @@ class Enclosure:
             "HOME": "/tmp" if self.program else str(inside),
             "TMPDIR": "/tmp" if self.program else str(inside),
         }
-        command = self.command(words, writable, inside, folder) if self.program else [str(word) for word in words]
+        command = self.command(words, writable, inside, folder, bound) if self.program else [str(word) for word in words]
         try:
             with open(temporary / "out", "wb") as out, open(temporary / "err", "wb") as err:
                 running = subprocess.Popen(
                     command, cwd="/" if self.program else folder, env=own, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                    start_new_session=True, preexec_fn=self.limited(limit),
+                    start_new_session=True, preexec_fn=self.limited(limit, bound),
                 )  # fmt: skip
                 try:
-                    self.supervise(running, limit, [inside, *writable])
+                    self.supervise(running, limit, [inside, *writable], bound)
                 finally:
-                    kill_all(running.pid, mark)
-                    running.wait()
+                    self.end(running, bound, mark)
             out, err = self.said(temporary)
             if self.program and running.returncode == 1 and err.startswith("bwrap: "):
                 raise Stopped(f"the sandbox did not start: {err.splitlines()[0]}")
@@ -248,29 +259,33 @@ class Enclosure:
             late.stdout, late.stderr = (text.encode() for text in self.said(temporary))
             raise
         finally:
+            bound.close()
+            give(writable, None if bound.uid is None else os.getuid())
             remove(temporary)
+
+    def end(self, running, bound, mark):
+        """Ends all of its processes. With bubblewrap, they are in a namespace of their own, whose first process takes all others with it."""
+        bound.kill(running.pid)
+        if bound.uid is None:
+            bounds.kill_all(lambda: {each for each in {*below(running.pid), *marked(mark)} if each != os.getpid() and is_alive(each)})
+        running.wait()
 
     def said(self, temporary):
         return tuple((temporary / name).read_bytes()[:KEPT].decode("utf-8", errors="replace") for name in ("out", "err"))
 
-    def limited(self, limit):
+    def limited(self, limit, bound):
         """What the kernel enforces by itself, set in the new process."""
-        threads = threads_of_user() + 4 * self.limits.processes + 64
-
-        def lower(which, value):
-            _, most = resource.getrlimit(which)
-            value = value if most == resource.RLIM_INFINITY else min(value, most)
-            resource.setrlimit(which, (value, value))
+        enter = bound.limit if self.program and bound.uid is not None else bound.enter
 
         def in_the_new_process():
-            lower(resource.RLIMIT_FSIZE, self.limits.file)
-            lower(resource.RLIMIT_CORE, 0)
-            lower(resource.RLIMIT_CPU, int(limit * os.cpu_count()) + 5)
-            lower(resource.RLIMIT_NPROC, threads)
+            bounds.lower(resource.RLIMIT_FSIZE, self.limits.file)
+            bounds.lower(resource.RLIMIT_CORE, 0)
+            bounds.lower(resource.RLIMIT_CPU, int(limit * os.cpu_count()) + 5)
+            enter()
 
         return in_the_new_process
 
-    def supervise(self, running, limit, written):
+    def supervise(self, running, limit, written, bound):
         """Waits for the end, and looks at what all processes use together. Files are looked at less often, because there may be many."""
         begun, looks = time.monotonic(), 0
         while True:
@@ -281,14 +296,18 @@ class Enclosure:
                 pass
             looks += 1
             processes = below(running.pid)
-            if len(processes) > self.limits.processes:
+            if len(processes) > self.limits.processes or bound.is_full():
                 raise Stopped(f"it ran more than {self.limits.processes} processes at the same time")
-            if memory_of(processes) > self.limits.memory:
+            if memory_of(processes) > self.limits.memory or bound.is_out_of_memory():
                 raise Stopped(f"it used more than {self.limits.memory // MEGABYTE} MB of memory")
             if looks % 10 == 0:
                 self.look_at_files(written)
             if time.monotonic() - begun > limit:
                 raise subprocess.TimeoutExpired(running.args, limit)
+        if bound.is_full():
+            raise Stopped(f"it ran more than {self.limits.processes} processes at the same time")
+        if bound.is_out_of_memory():
+            raise Stopped(f"it used more than {self.limits.memory // MEGABYTE} MB of memory")
         self.look_at_files(written)
         if running.returncode in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ):
             raise Stopped(f"it wrote a file of more than {self.limits.file // MEGABYTE} MB")

@@ -1,4 +1,4 @@
-"""The file of a lesson's exercise: where it is, what it was when the course came, and how it becomes that again."""
+"""The file of a lesson's exercise: what it was when the course came, and how it becomes that again."""
 
 from __future__ import annotations
 
@@ -9,16 +9,8 @@ import shutil
 import tempfile
 
 from course import ROOT, progress
-from course.judge import answers
+from course.lessons import Lesson
 from course.process import git
-
-
-def file_of(lesson: str) -> pathlib.Path:
-    """The path of a lesson's exercise, also where the file is missing: solution.cpp tells its ending."""
-    found = answers(lesson)
-    if "exercise" in found:
-        return found["exercise"]
-    return ROOT / lesson / ("exercise" + (found["solution"].suffix if "solution" in found else ".cpp"))
 
 
 def signature(path: pathlib.Path) -> tuple | None:
@@ -51,32 +43,32 @@ def committed(path: pathlib.Path) -> bytes | None:
     return git(["show", f"{revision}:./{path.name}"], path.parent)
 
 
-def kept_original(lesson: str) -> pathlib.Path:
-    return progress.folder() / "originals" / lesson / file_of(lesson).name
+def kept_original(lesson: Lesson) -> pathlib.Path:
+    return progress.folder() / "originals" / lesson.name / lesson.exercise.source.name
 
 
-def keep_original(lesson: str, attempts: list[str]) -> None:
+def keep_original(lesson: Lesson, attempts: list[str]) -> None:
     """Keeps the exercise as it was before the learner's first attempt, for a course that is not in git."""
-    content, kept = content_of(file_of(lesson)), kept_original(lesson)
+    content, kept = content_of(lesson.exercise.source), kept_original(lesson)
     if content and not attempts and not kept.exists() and git(["rev-parse", "HEAD"], ROOT) is None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(content)
 
 
-def original_of(lesson: str, attempts: list[str]) -> bytes | None:
+def original_of(lesson: Lesson, attempts: list[str]) -> bytes | None:
     """What reset restores: the file as committed, unless that is one of the learner's own attempts; then the kept copy, or None."""
-    for candidate in (committed(file_of(lesson)), content_of(kept_original(lesson)) or None):
+    for candidate in (committed(lesson.exercise.source), content_of(kept_original(lesson)) or None):
         if candidate is not None and progress.fingerprint(candidate) not in attempts:
             return candidate
     return None
 
 
-def restore(lesson: str, original: bytes) -> pathlib.Path | None:
+def restore(lesson: Lesson, original: bytes) -> pathlib.Path | None:
     """Puts the original in the place of the learner's file; returns the path of a copy of that file, if there was one."""
-    exercise, copy = file_of(lesson), None
+    exercise, copy = lesson.exercise.source, None
     if exercise.exists():
         when = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
-        copy = progress.folder() / "before-reset" / lesson / f"{when}{exercise.suffix}"
+        copy = progress.folder() / "before-reset" / lesson.name / f"{when}{exercise.suffix}"
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(exercise, copy)
     replace(exercise, original)

@@ -1,36 +1,35 @@
-"""make test SANITIZE=checks 04-kernels (or SANITIZE=compute-sanitizer): what the lessons' kernels do wrong, and what is never freed.
-
-On the simulator, its own checks look for it (CUDASIM_CHECK=all), on a GPU the four tools of compute-sanitizer. Each lesson's program runs, and
-on the simulator its check with the solution, too (on a GPU these would take longer than everything else).
+"""Looks for what a kernel does wrong although its results are right: with the simulator's own checks (CUDASIM_CHECK=all), or on a GPU with the
+four tools of compute-sanitizer.
 
 Faults that a lesson shows on purpose are listed here, and must be found; no others may be. What compute-sanitizer says about calls that return
-an error is left out: lessons make such calls on purpose. Ends with "N passed, N failed, N skipped", as make test.
+an error is left out: lessons make such calls on purpose.
 """
 
-import concurrent.futures
+from __future__ import annotations
+
 import os
 import re
-import shutil
 import subprocess
+import tempfile
 
-from course import ROOT, judge, under
-from course.build import Build
-from course.device import choose_device
-from course.lessons import has_kernels, is_python, lessons
-from course.process import SKIPPED, reason_given
+from course import ROOT
+from course.cases import Case
+from course.lessons import Answer
+from course.process import SKIPPED, ending, reason_given, run_limited
+
+LIMIT = 300  # seconds for one program under a tool
 
 # What each lesson's program shows on purpose: as the simulator's report calls it, and as compute-sanitizer does.
 INTENDED = {
-    "02-context/04-ownership": (["not released"], ["Leaked"]),
-    "02-context/02-scope": (["not released"], ["Leaked"]),
-    "02-context/09-two-contexts": (["illegal address"], ["Invalid __global__ write", "Leaked"]),
-    "03-memory/13-leaks": (["not released"], ["Leaked"]),
-    "04-kernels/03-vector-add": (["illegal address"], ["Invalid __global__ read"]),
-    # Of volatile words, which the simulator takes for atomic.
-    "04-kernels/08-warps": ([], ["Warning: Race reported between Read access at void hand_over<(bool)0>"]),
+    "ownership": (["not released"], ["Leaked"]),
+    "scope": (["not released"], ["Leaked"]),
+    "two-contexts": (["illegal address"], ["Invalid __global__ write", "Leaked"]),
+    "leaks": (["not released"], ["Leaked"]),
+    "vector-add": (["illegal address"], ["Invalid __global__ read"]),
+    "warps": ([], ["Warning: Race reported between Read access at void hand_over<(bool)0>"]),  # of volatile words, which the simulator takes for atomic
     # racecheck does not follow an order that passes through __syncwarp and one lane's arrival at an mbarrier, or through two mbarriers; the
     # fourth pair of accesses is to different words. The simulator's check accepts all of them.
-    "04-kernels/24-scan-and-histogram": (
+    "scan-and-histogram": (
         [],
         [
             "Error: Race reported between Read access at scan_parts(",
@@ -39,20 +38,20 @@ INTENDED = {
             "Error: Race reported between Read access at Tile<(int)4>::combine_warps(",
         ],
     ),
-    "04-kernels/10-errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
-    "04-kernels/17-mini-runtime": (["not released"], []),  # a runtime keeps its module and the primary context until the end
+    "errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
+    "mini-runtime": (["not released"], []),  # a runtime keeps its module and the primary context until the end
 }
 # The check of the exercise finds these even in a correct solution: destroying a context frees what is left in it.
 INTENDED_BY_CHECKS = {
-    "02-context/03-current": ["not released"],
-    "02-context/04-ownership": ["not released"],
-    "02-context/05-primary": ["not released"],
-    "02-context/02-scope": ["not released"],
-    "02-context/07-runtime-interop": ["not released"],
-    "02-context/09-two-contexts": ["not released"],
-    "03-memory/13-leaks": ["not released"],
-    "04-kernels/01-first-launch": ["illegal address"],
-    "04-kernels/10-errors-come-late": ["illegal address"],
+    "current": ["not released"],
+    "ownership": ["not released"],
+    "primary": ["not released"],
+    "scope": ["not released"],
+    "runtime-interop": ["not released"],
+    "two-contexts": ["not released"],
+    "leaks": ["not released"],
+    "first-launch": ["illegal address"],
+    "errors-come-late": ["illegal address"],
 }
 # What the results of a solution do not show.
 CASE = "the simulator finds no fault in how the kernel runs"
@@ -93,25 +92,25 @@ def of_compute_sanitizer(said):
     return found
 
 
+def run_watched(command, environment, tool, limit, run):
+    """How a program ended under a tool, in an empty folder."""
+    wrapper = ["compute-sanitizer", "--tool", tool, "--print-limit", "20", *TOOLS[tool]] if tool else []
+    with tempfile.TemporaryDirectory() as empty:
+        return run([*wrapper, *command], limit, cwd=empty, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT if tool else subprocess.PIPE)
+
+
 def watched(command, environment, tool):
     """(findings, how it failed, as lines, or None, why it was skipped or None) of a program under one of compute-sanitizer's tools, or (None) on the simulator."""
-    wrapper = ["compute-sanitizer", "--tool", tool, "--print-limit", "20", *TOOLS[tool]] if tool else []
-    ended = under.run(wrapper + command, environment, subprocess.STDOUT if tool else subprocess.PIPE)
-    if ended is None:
-        return [], [f"it did not end within {under.LIMIT} s"], None
+    try:
+        ended = run_watched(command, environment, tool, LIMIT, run_limited)
+    except subprocess.TimeoutExpired:
+        return [], [f"it did not end within {LIMIT} s"], None
     if ended.returncode == SKIPPED:
         return [], None, reason_given(ended.stdout)
     if tool and NOTHING_SEEN in ended.stdout:
         return [], None, "it starts other processes that use the driver, or does not use the driver"
     found = of_compute_sanitizer(ended.stdout) if tool else of_simulator(ended.stderr)
-    return found, under.how(ended, 40) if ended.returncode else None, None
-
-
-def tools_for(lesson, device):
-    """Without kernels of its own, a lesson's program can only forget to give something back."""
-    if device.kind == "simulator":
-        return [None]
-    return list(TOOLS) if has_kernels(lesson) else ["memcheck"]
+    return found, ending(ended, 40) if ended.returncode else None, None
 
 
 def unexpected(found, intended):
@@ -127,61 +126,15 @@ def judge_findings(found, intended, by_all):
 
 
 def intended_of(lesson, device, name="the program"):
-    return INTENDED.get(lesson, ([], []))[device.kind == "gpu"] if name == "the program" else INTENDED_BY_CHECKS.get(lesson, [])
+    return INTENDED.get(lesson.own_name, ([], []))[device.kind == "gpu"] if name == "the program" else INTENDED_BY_CHECKS.get(lesson.own_name, [])
 
 
-def case_of(lesson, variant, device):
-    """On the simulator, an answer whose results are right is looked at once more, with every check on: a test case of its own. On a GPU it is
-    None; who has compute-sanitizer can have it look at the check that make has built."""
-    if device.kind != "simulator" or is_python(lesson):
-        return None
-    environment = dict(device.environment_for(lesson), CUDASIM_CHECK=os.environ.get("CUDASIM_CHECK") or "all")
-    found, _, _ = watched([str(ROOT / judge.binary_of(lesson, variant))], environment, None)
-    case = judge.Case(CASE)
-    case.failure = "\n".join(unexpected(found, intended_of(lesson, device, "the answer's check"))) or None
-    return case
-
-
-def main(wish, parts):
-    device = choose_device()
-    print(device.headline(), flush=True)
-    if (wish == "compute-sanitizer") != (device.kind == "gpu"):
-        print("skipped: " + ("compute-sanitizer needs a GPU" if device.kind == "simulator" else "these checks need the simulator: DEVICE=simulator"))
-        return 0
-    if device.kind == "gpu" and not shutil.which("compute-sanitizer"):
-        print("skipped: compute-sanitizer is not on the PATH. It is in the folder bin of the CUDA toolkit")
-        return 0
-    reasons = {lesson: under.why_not(lesson) for lesson in lessons(parts)}
-    able = [lesson for lesson, reason in reasons.items() if not reason]
-    binaries = {(lesson, "the program"): f"build/{lesson}/main" for lesson in able}
-    if device.kind == "simulator":
-        binaries.update({(lesson, "the solution's check"): judge.binary_of(lesson, "solution") for lesson in able})
-    if Build(list(binaries.values())).failed:
-        return 1
-    tally = under.Tally(reasons)
-    # A GPU's programs mostly wait for each other and for the tool; the simulator's take the cores.
-    with concurrent.futures.ThreadPoolExecutor(max_workers=12 if device.kind == "gpu" else os.cpu_count()) as pool:
-        work = {}
-        for (lesson, name), binary in binaries.items():
-            environment = {**device.environment_for(lesson), "CUDASIM_CHECK": "all"}
-            for tool in tools_for(lesson, device):
-                work[lesson, name, tool] = pool.submit(watched, [str(ROOT / binary)], environment, tool)
-        by_all = {}  # by lesson and name
-        for (lesson, name, _), future in work.items():
-            by_all.setdefault((lesson, name), []).extend(future.result()[0])
-        for (lesson, name, tool), future in work.items():
-            found, wrong, why_not = future.result()
-            told = f"{lesson}: {name}" + (f" under {tool}" if tool else "")
-            if why_not:
-                tally.skip(told, why_not)
-                continue
-            intended = intended_of(lesson, device, name)
-            problems = judge_findings(found, intended, by_all[lesson, name])
-            # Under compute-sanitizer, memory usage and error codes differ from what the lesson expects.
-            otherwise = tool and (intended or judge.looks_at_free_memory(lesson))
-            problems += wrong if wrong and not otherwise else []
-            if problems:
-                tally.fail(told, problems)
-            else:
-                tally.passed += 1
-    return tally.close("what the lessons' kernels do, with every check on")
+def case_of(answer: Answer, environment: dict[str, str], limit: int, run=run_limited) -> Case:
+    """On the simulator, an answer whose results are right is looked at once more, with every check on: a test case of its own. (On a GPU, who has
+    compute-sanitizer can have it look at the check that make has built.)"""
+    watching = {**environment, "CUDASIM_CHECK": os.environ.get("CUDASIM_CHECK") or "all"}
+    try:
+        ended = run_watched([str(ROOT / answer.target)], watching, None, limit, run)
+    except subprocess.TimeoutExpired:
+        return Case(CASE, f"with all of the simulator's checks, it did not finish within {limit} s")
+    return Case(CASE, "\n".join(unexpected(of_simulator(ended.stderr), INTENDED_BY_CHECKS.get(answer.lesson.own_name, []))) or None)

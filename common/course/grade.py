@@ -2,7 +2,8 @@
 
 Each folder in SUBMISSIONS is one student's. It contains exercise files in any of these places: 02-context/06-threads/exercise.cpp,
 06-threads/exercise.cpp, 02-06/exercise.cpp, or 02-06.cpp; a whole copy of the course will do. Submissions are compiled and run on the
-simulated GPU, in an enclosure (enclosure.py), several at a time. Results are in build/grade/.
+simulated GPU, in an enclosure (enclosure.py), several at a time. Results are in build/grade/. Where nothing bounds the processes that a
+submission may start, none is judged, unless UNBOUNDED=1 says that all of them can be trusted.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 
-from course import ROOT, build, check, enclosure, exercise, faults, judge, mistakes, typed, verdict
-from course.device import choose_device
-from course.lessons import heading, is_python, lessons, number
-from course.possible import setup, why_not
+from course import ROOT, build, enclosure, mistakes, verdict
+from course.cases import Case
+from course.device import Device, choose_device
+from course.facts import facts
+from course.lessons import Answer, Lesson, every, lessons, meant_by, named
+from course.possible import why_not
 from course.process import git
+from course.verdict import How, Kind, Verdict
 
 RESULTS = ROOT / "build" / "grade"
 LARGEST = 1 << 20  # bytes of an exercise
@@ -36,6 +39,8 @@ COMPILE_LIMIT = 120  # seconds
 NAMES = re.compile(r"exercise\.(cpp|cu|py)|(\d\d)[-_.](\d\d)\b.*\.(cpp|cu|py)")
 ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH")  # what a student's program gets of ours
 FORGED = "the report was not written by the check"
+# What a verdict that is not about test cases is called in the results.
+STATUS = {Kind.SOLVED: "solved", Kind.FAILED: "wrong", Kind.STOPPED: "stopped", Kind.FORGED: "forged", Kind.SKIPPED: "not judged"}
 
 
 @dataclasses.dataclass
@@ -43,7 +48,7 @@ class Submission:
     """One exercise of one student, and what came of it."""
 
     student: str
-    lesson: str
+    lesson: Lesson
     path: pathlib.Path | None = None
     status: str = "not handed in"  # solved, wrong, does not compile, stopped, forged, not begun, not judged
     passed: int = 0
@@ -71,7 +76,7 @@ def lesson_of(path):
     parents = list(path.parent.parts)
     names = ["/".join(parents[-2:]), *parents[-1:], *parents[-2:-1]] if found.group(1) else [f"{found.group(2)}-{found.group(3)}"]
     for name in names:
-        meant = [lesson for lesson in typed.meant_by(name) if lesson in lessons()]
+        meant = [every()[lesson] for lesson in meant_by(name) if lesson in every()]
         if len(meant) == 1:
             return meant[0]
     return None
@@ -103,8 +108,8 @@ def refused(path, lesson):
         return "it is a link, or not a regular file"
     if about.st_size > LARGEST:
         return f"it has {about.st_size >> 20} MB"
-    wanted = exercise.file_of(lesson).suffix
-    return None if path.suffix == wanted else f"the exercise of {number(lesson)} is exercise{wanted}"
+    wanted = lesson.exercise.source.suffix
+    return None if path.suffix == wanted else f"the exercise of {lesson.number} is exercise{wanted}"
 
 
 def collect(folder, chosen):
@@ -129,7 +134,7 @@ def collect(folder, chosen):
 
 def original(lesson):
     """The exercise as the course has it."""
-    path = exercise.file_of(lesson)
+    path = lesson.exercise.source
     return git(["show", f"HEAD:./{path.name}"], path.parent) or path.read_bytes()
 
 
@@ -139,133 +144,91 @@ def original(lesson):
 class Judge:
     """Judges submissions for one lesson, in an enclosure. Everything that no submission changes has been built by make before."""
 
-    def __init__(self, lesson, enclosed, device, canary):
-        self.lesson, self.enclosed, self.device, self.canary = lesson, enclosed, device, canary
-        self.solution, self.suffix = judge.answers(lesson)["solution"], judge.answers(lesson)["solution"].suffix
-        self.limit = check.LONGER if is_python(lesson) else check.LIMIT
+    def __init__(self, lesson: Lesson, enclosed: enclosure.Enclosure, device: Device, canary: Canary):
+        assert lesson.solution
+        self.lesson, self.enclosed, self.device, self.canary, self.solution = lesson, enclosed, device, canary, lesson.solution
+        self.suffix = lesson.solution.source.suffix
         self.commands = self.of_make()
-        self.names = None  # of all test cases
+        self.names: list[str] = []  # of all test cases
 
-    def built(self, variant):
-        return f"build/tests/{self.lesson}/{variant}"
-
-    def of_make(self):
+    def of_make(self) -> str:
         """The commands with which make builds the solution: a submission is built with the same ones."""
         if self.suffix == ".py":
             return ""
-        source = self.solution.relative_to(ROOT)
-        target = judge.binary_of(self.lesson, "solution") if self.suffix == ".cpp" else f"{self.built('solution')}/exercise.ptx"
+        source = self.solution.source.relative_to(ROOT)
+        target = self.solution.target if self.suffix == ".cpp" else f"{self.solution.folder}/exercise.ptx"
         told = build.call(["-n", "-o", build.SIMULATOR, "-W", str(source), "wanted", f"WANTED={target}"], capture_output=True)
         if told.returncode:
             raise RuntimeError(told.stderr)
         lines = [line for line in told.stdout.splitlines() if not line.startswith(("mkdir ", ":", "  "))]
         return "\n".join(lines)
 
-    def commands_for(self, variant):
-        lines = self.commands.replace(f"{self.lesson}/solution{self.suffix}", f"{self.built(variant)}/exercise{self.suffix}")
-        lines = lines.replace(self.built("solution"), self.built(variant)).replace(
-            f"-fmacro-prefix-map={self.lesson}/=", f"-fmacro-prefix-map={self.built(variant)}/="
-        )
+    def commands_for(self, answer: Answer) -> str:
+        lines = self.commands.replace(f"{self.lesson}/solution{self.suffix}", f"{answer.folder}/exercise{self.suffix}")
+        lines = lines.replace(self.solution.folder, answer.folder).replace(f"-fmacro-prefix-map={self.lesson}/=", f"-fmacro-prefix-map={answer.folder}/=")
         return lines.replace("build/tests/catch_main.o", f"build/tests/catch_main.o {self.canary.object}")
 
-    def prepare(self, variant, content):
-        """The folder of one submission: the source, the lesson's headers, and what the check loads."""
-        folder = ROOT / self.built(variant)
+    def prepare(self, variant: str, content: bytes) -> Answer:
+        """One submission in a folder of its own: the source, the lesson's headers, and what the check loads."""
+        answer = Answer(self.lesson, variant, ROOT / "build" / "tests" / self.lesson.name / variant / f"exercise{self.suffix}")
+        folder = answer.source.parent
         enclosure.remove(folder)
         folder.mkdir(parents=True)
-        for path in (ROOT / self.lesson).iterdir():
+        for path in self.lesson.folder.iterdir():
             if path.suffix in (".h", ".hpp", ".cuh"):
                 shutil.copyfile(path, folder / path.name)
-        made = ROOT / self.built("solution")
+        made = ROOT / self.solution.folder
         for path in made.glob("*") if made.is_dir() else []:
             if path.suffix == ".ptx" and path.name != "exercise.ptx" or path.name == "check" and self.suffix == ".cu":
                 shutil.copy2(path, folder / path.name)
-        (folder / f"exercise{self.suffix}").write_bytes(content)
-        return folder
+        answer.source.write_bytes(content)
+        return answer
 
-    def build(self, variant, folder):
-        """None, or the compiler's first error."""
-        if wrong := judge.syntax_error(folder / f"exercise{self.suffix}"):
-            return wrong.splitlines()[0]
+    def build(self, answer: Answer) -> str | None:
+        """What the compiler complains of, or None."""
         if self.suffix == ".py":
             return None
         environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
         try:
-            ended = self.enclosed.run(["bash", "-e", "-c", self.commands_for(variant)], COMPILE_LIMIT, ROOT, [folder], environment)
+            ended = self.enclosed.run(["bash", "-e", "-c", self.commands_for(answer)], COMPILE_LIMIT, ROOT, [answer.source.parent], environment)
         except subprocess.TimeoutExpired:
             raise enclosure.Stopped(f"the compiler took more than {COMPILE_LIMIT} s") from None
-        if ended.returncode == 0:
-            return None
-        said = ended.stderr.replace(f"{self.built(variant)}/", "")
-        place = verdict.place_in(said, folder / f"exercise{self.suffix}")
-        return (f"{place['file']}:{place['line']}: " if place else "") + verdict.first_error(said, folder / f"exercise{self.suffix}")
+        return ended.stderr.replace(f"{answer.folder}/", "") or "the compiler gives no reason" if ended.returncode else None
 
-    def cases(self, variant, folder, **more):
-        """All test cases, with the canary among them if the submission runs in the same process as its check."""
-        environment = {**self.device.environment_for(self.lesson), **more, "GRADE_NONCE": self.canary.nonce()}
+    def how(self) -> How:
+        """The canary is among the test cases if the submission runs in the same process as its check."""
+        environment = {**self.device.environment_for(self.lesson), "GRADE_NONCE": self.canary.nonce()}
         environment = {
             name: value for name, value in environment.items() if name in ENVIRONMENT or name not in os.environ or name.startswith(("CUDASIM", "PYTHON"))
         }
-        if not is_python(self.lesson):
-            found = judge.run_cases(folder / "check", environment, limit=self.limit, run=self.enclosed.runner())
-        else:
-            made = {".cpp": "answer.so", ".cu": "exercise.ptx", ".py": "exercise.py"}[self.suffix]
-            environment["ANSWER"] = str(folder / made)
-            found = judge.run_pytest(judge.of_lesson(self.lesson), environment, self.limit, more=[self.canary.test], run=self.enclosed.runner())
-        for case in found:
-            case.failure = judge.misses_c_linkage(folder / "exercise.ptx", case.failure or "") or case.failure
-        return self.without_canary(found, environment["GRADE_NONCE"])
+        limit = verdict.LONGER if self.lesson.is_python else verdict.LIMIT
+        examine = lambda found: self.without_canary(found, environment["GRADE_NONCE"])
+        more = (self.canary.test,) if self.lesson.is_python else ()
+        return How(self.device, limit, run=self.enclosed.runner(), environment=environment, more=more, examine=examine)
 
-    def without_canary(self, found, nonce):
+    def without_canary(self, found: list[Case], nonce: str) -> list[Case]:
         """The canary is a test case that must fail with a number that is new. A report in which it passed was made up."""
         canaries = [case for case in found if case.name == self.canary.name]
         others = [case for case in found if case.name != self.canary.name]
-        is_linked = is_python(self.lesson) or self.suffix == ".cpp"
+        is_linked = self.lesson.is_python or self.suffix == ".cpp"
         if is_linked and not (len(canaries) == 1 and nonce in (canaries[0].failure or "")):
             if any(not case.failure for case in found):
                 raise Forged
             if canaries:  # a program that was stopped had not written the report so far: the first case is the one that did not end
-                others.append(judge.Case(next((name for name in self.names or []), "the test program ends")))
-                others[-1].failure = canaries[0].failure
-        return others
+                others.append(Case(next(iter(self.names), "the test program ends"), canaries[0].failure))
+        missing = [name for name in self.names if name not in [case.name for case in others]]
+        return others + [Case(name, "it was not reached") for name in missing]
 
-    def faults(self, folder):
-        """A kernel's results may be right by luck: once more with every check of the simulator."""
-        if self.suffix != ".cu" or is_python(self.lesson):
-            return None
-        environment = {name: value for name, value in self.device.environment_for(self.lesson).items() if name in ENVIRONMENT or name.startswith("CUDASIM")}
-        empty = tempfile.mkdtemp(dir=self.enclosed.scratch)
+    def judge(self, content: bytes, variant: str) -> Verdict:
+        answer = self.prepare(variant, content)
         try:
-            ended = self.enclosed.run([folder / "check"], self.limit * 3, empty, [empty], {**environment, "CUDASIM_CHECK": "all"})
-        except subprocess.TimeoutExpired:
-            return f"with all of the simulator's checks, it did not finish within {self.limit * 3} s"
-        found = faults.unexpected(faults.of_simulator(ended.stderr), faults.intended_of(self.lesson, self.device, "the answer's check"))
-        return "\n".join(found) or None
-
-    def judge(self, content, submission, variant):
-        """Fills in the submission: its status and its failures."""
-        begun, folder = time.monotonic(), self.prepare(variant, content)
-        try:
-            if error := self.build(variant, folder):
-                submission.status, submission.why = "does not compile", error
-                return
-            found = self.cases(variant, folder)
-            if not any(case.failure for case in found) and (fault := self.faults(folder)):
-                found.append(judge.Case(faults.CASE))
-                found[-1].failure = fault
-            missing = [name for name in self.names or [] if name not in [case.name for case in found]]
-            submission.failures = {case.name: case.failure for case in found if case.failure} | dict.fromkeys(missing, "it was not reached")
-            submission.cases = len(found) + len(missing)
-            submission.passed = submission.cases - len(submission.failures)
-            submission.status = "wrong" if submission.failures else "solved"
-            submission.why = next(iter(submission.failures), "")
+            return verdict.judge(answer, self.how(), lambda: self.build(answer))
         except enclosure.Stopped as stopped:
-            submission.status, submission.why = "stopped", str(stopped)
+            return Verdict(Kind.STOPPED, str(stopped))
         except Forged:
-            submission.status, submission.why = "forged", FORGED
+            return Verdict(Kind.FORGED, FORGED)
         finally:
-            enclosure.remove(folder)
-            submission.seconds = time.monotonic() - begun
+            enclosure.remove(answer.source.parent)
 
 
 class Forged(Exception):
@@ -289,7 +252,7 @@ class Canary:
                 f'#include "tests/catch.hpp"\n#include <cstdlib>\n#include <string>\nTEST_CASE("{self.name}") {{ FAIL(std::string(std::getenv("GRADE_NONCE"))); }}\n',
                 encoding="utf-8",
             )
-            found = setup()
+            found = facts()
             self.object = str(source.with_suffix(".o").relative_to(ROOT))
             words = [
                 *build.compiler().split(),
@@ -313,84 +276,60 @@ class Canary:
 
 
 class Grading:
-    def __init__(self, folder, submissions, chosen, enclosed, device):
+    def __init__(
+        self, folder: pathlib.Path, submissions: dict[str, dict[Lesson, pathlib.Path]], chosen: list[Lesson], enclosed: enclosure.Enclosure, device: Device
+    ):
         self.folder, self.submissions, self.enclosed, self.device = folder, submissions, enclosed, device
         self.originals = {lesson: original(lesson) for own in submissions.values() for lesson in own}
         begun = {lesson for own in submissions.values() for lesson, path in own.items() if path.read_bytes() != self.originals[lesson]}
         self.lessons = [lesson for lesson in lessons() if lesson in begun or lesson in chosen]
         self.skipped = {lesson: why for lesson in self.lessons if (why := why_not(lesson, for_check=True))}
-        self.judges, self.known = {}, {}
+        self.judges: dict[Lesson, Judge] = {}
+        self.known: dict[Lesson, list[mistakes.Known]] = {}
 
-    def build(self):
+    def build(self) -> None:
         """Everything that is ours, in one make: the checks, linked with the solutions."""
-        able = [lesson for lesson in self.lessons if lesson not in self.skipped]
-        built = build.Build([build.SIMULATOR] + [target for lesson in able for target in judge.targets_of(lesson, "solution")])
-        for lesson in able:
-            if failed := built.failed.intersection([build.SIMULATOR, *judge.targets_of(lesson, "solution")]):
+        solutions = {lesson: lesson.solution for lesson in self.lessons if lesson not in self.skipped and lesson.solution}
+        built = build.Build([build.SIMULATOR] + [target for solution in solutions.values() for target in solution.targets])
+        for lesson, solution in solutions.items():
+            if failed := built.failed.intersection([build.SIMULATOR, *solution.targets]):
                 self.skipped[lesson] = f"{min(failed)} was not built"
-        able = [lesson for lesson in able if lesson not in self.skipped]
-        canary = Canary(any(not is_python(lesson) for lesson in able))
+        able = [lesson for lesson in solutions if lesson not in self.skipped]
+        canary = Canary(any(not lesson.is_python for lesson in able))
         self.judges = {lesson: Judge(lesson, self.enclosed, self.device, canary) for lesson in able}
 
-    def references(self, pool):
+    def references(self, pool: concurrent.futures.Executor) -> None:
         """How the solution, the original exercise and the kept wrong solutions fare, from build/grade/known.json if nothing has changed."""
-        file, kept = RESULTS / "known.json", {}
-        if file.exists():
-            kept = json.loads(file.read_text(encoding="utf-8"))
+        file = RESULTS / "known.json"
+        kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         todo = {}
-        for lesson, judging in self.judges.items():
-            sources = {name: path for name, path in judge.answers(lesson).items() if name != "exercise"}
-            contents = {name: path.read_bytes() for name, path in sources.items()} | {"exercise": self.originals.get(lesson) or original(lesson)}
-            checks = judge.of_lesson(lesson)
-            files = sorted(checks.glob("*")) if checks.is_dir() else [checks]
-            state = b"".join([b"1", *(path.read_bytes() for path in files if path.is_file()), (ROOT / "build/simulator/libcuda.so.1").read_bytes()])
+        for lesson, judge in self.judges.items():
+            contents = {name: answer.source.read_bytes() for name, answer in lesson.answers.items() if name != "exercise"}
+            contents["exercise"] = self.originals.get(lesson) or original(lesson)
+            state = b"".join([b"2", *(path.read_bytes() for path in lesson.check_files), (ROOT / "build/simulator/libcuda.so.1").read_bytes()])
             for name, content in contents.items():
-                key = hashlib.sha256(state + content).hexdigest()
-                label = f"{lesson}/{name}"
-                if kept.get(label, {}).get("key") == key:
-                    todo[label] = kept[label]
-                else:
-                    todo[label] = pool.submit(self.reference, judging, name, content, key)
+                key, label = hashlib.sha256(state + content).hexdigest(), f"{lesson}/{name}"
+                is_kept = kept.get(label, {}).get("key") == key
+                todo[label] = kept[label] if is_kept else pool.submit(self.reference, judge, name, content, key)
         waiting = [label for label, each in todo.items() if not isinstance(each, dict)]
         if waiting:
             print(f"judging {len(waiting)} reference solutions and known wrong solutions first; the results are kept in build/grade/known.json", flush=True)
         found = {label: each if isinstance(each, dict) else each.result() for label, each in todo.items()}
         file.write_text(json.dumps({**kept, **found}, indent=1), encoding="utf-8")
-        for lesson, judging in self.judges.items():
-            solution = found[f"{lesson}/solution"]
-            if solution["status"] != "solved":
-                self.skipped[lesson] = f"the reference solution fails its check on this machine: {solution['why']}"
-            judging.names = solution["names"]
-            self.known[lesson] = [
-                mistakes.Known(
-                    mistakes.UNFINISHED if name == "exercise" else mistakes.name_of(name),
-                    "" if name == "exercise" else mistakes.explanation(each["source"]),
-                    each["failures"], each["source"],
-                )
-                for label, each in found.items() for own, _, name in [label.rpartition("/")]
-                if own == lesson and name != "solution" and each["status"] == "wrong"
-            ]  # fmt: skip
+        for lesson, judge in self.judges.items():
+            own = {name: found[f"{lesson}/{name}"] for name in {**lesson.answers, "exercise": None}}
+            solution = Verdict.from_json(own.pop("solution")["verdict"])
+            if not solution.is_solved:
+                self.skipped[lesson] = f"the reference solution fails its check on this machine: {solution.why}"
+            judge.names = [case.name for case in solution.cases]
+            self.known[lesson] = [known_mistake(name, each["source"], Verdict.from_json(each["verdict"])) for name, each in own.items()]
 
-    def reference(self, judging, name, content, key):
-        submission = Submission("", judging.lesson)
-        judging.judge(content, submission, f"graded-{name}")
-        names = []
-        if name == "solution" and submission.status == "solved":
-            folder = judging.prepare("graded-names", content)
-            if not judging.build("graded-names", folder):
-                names = [case.name for case in judging.cases("graded-names", folder)]
-            enclosure.remove(folder)
-        return {
-            "key": key,
-            "status": submission.status,
-            "why": submission.why,
-            "failures": submission.failures,
-            "source": content.decode(errors="replace"),
-            "names": names,
-        }
+    @staticmethod
+    def reference(judge: Judge, name: str, content: bytes, key: str) -> dict:
+        return {"key": key, "verdict": judge.judge(content, f"graded-{name}").as_json(), "source": content.decode(errors="replace")}
 
-    def grade(self, student, lesson, variant):
-        path = self.submissions[student].get(lesson)
+    def grade(self, student: str, lesson: Lesson, variant: str) -> Submission:
+        path, begun = self.submissions[student].get(lesson), time.monotonic()
         submission = Submission(student, lesson, path)
         if lesson in self.skipped:
             submission.status, submission.why = "not judged", self.skipped[lesson]
@@ -399,16 +338,22 @@ class Grading:
             if content == self.originals[lesson]:
                 submission.status = "not begun"
             else:
-                self.judges[lesson].judge(content, submission, variant)
-                self.name_mistake(submission, content.decode(errors="replace"))
+                self.fill_in(submission, self.judges[lesson].judge(content, variant), content.decode(errors="replace"))
+        submission.seconds = time.monotonic() - begun
         return submission
 
-    def name_mistake(self, submission, source):
+    def fill_in(self, submission: Submission, found: Verdict, source: str) -> None:
+        """What the verdict says, and the name of the mistake."""
+        where = f"{found.place.file}:{found.place.line}: " if found.place and found.kind == Kind.COMPILE else ""
+        submission.status = STATUS.get(found.kind, "does not compile")
+        submission.why = where + (found.why or found.sentence("exercise" + self.judges[submission.lesson].suffix))
+        submission.failures = {case.name: case.failure for case in found.failing}
+        submission.cases, submission.passed = len(found.cases), len(found.passed)
         if submission.status == "wrong":
-            found = mistakes.match(submission.failures, source, self.known[submission.lesson], submission.cases)
-            submission.mistake, submission.explanation = (found.name, found.why) if found else ("", "")
+            mistake = mistakes.match(submission.failures, source, self.known[submission.lesson], submission.cases)
+            submission.mistake, submission.explanation = (mistake.name, mistake.why) if mistake else ("", "")
 
-    def run(self, jobs):
+    def run(self, jobs: int) -> list[list[Submission]]:
         self.build()
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             self.references(pool)
@@ -424,6 +369,13 @@ class Grading:
         return graded
 
 
+def known_mistake(name: str, source: str, found: Verdict) -> mistakes.Known:
+    failures = {case.name: case.failure for case in found.failing}
+    if name == "exercise":
+        return mistakes.Known(mistakes.UNFINISHED, "", failures, source)
+    return mistakes.Known(mistakes.name_of(name), mistakes.explanation(source), failures, source)
+
+
 # ---- results -------------------------------------------------------------------------------------------------------------
 
 
@@ -437,7 +389,7 @@ def cell(submission):
 
 def table(graded):
     """One row for each student, one column for each lesson."""
-    columns = [number(submission.lesson) for submission in graded[0]]
+    columns = [submission.lesson.number for submission in graded[0]]
     width = max([len("student"), *(len(readable(own[0].student)) for own in graded)])
     lines = [f"{'student':<{width}}  solved  " + "  ".join(f"{column:>5}" for column in columns)]
     for own in graded:
@@ -453,7 +405,7 @@ def summary(graded):
         given = [submission for submission in column if submission.status not in ("not handed in", "not begun", "not judged")]
         if not given:
             continue
-        lines.append(f"{heading(column[0].lesson)}: {sum(submission.status == 'solved' for submission in given)} of {len(given)} solved")
+        lines.append(f"{column[0].lesson.heading}: {sum(submission.status == 'solved' for submission in given)} of {len(given)} solved")
         counts = {}
         for submission in given:
             if submission.status != "solved":
@@ -488,8 +440,8 @@ def gradescope(own):
         is_right = submission.status == "solved"
         tests.append(
             {
-                "name": heading(submission.lesson),
-                "number": number(submission.lesson),
+                "name": submission.lesson.heading,
+                "number": submission.lesson.number,
                 "score": int(is_right),
                 "max_score": 1,
                 "status": "passed" if is_right else "failed",
@@ -511,7 +463,7 @@ def write(graded, notes):
     (RESULTS / "table.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     with open(RESULTS / "grades.csv", "w", encoding="utf-8", newline="") as out:
         rows = csv.writer(out)
-        rows.writerow(["student", "solved", *(number(submission.lesson) for submission in graded[0])])
+        rows.writerow(["student", "solved", *(submission.lesson.number for submission in graded[0])])
         for own in graded:
             points = [int(submission.status == "solved") for submission in own]
             rows.writerow([safe_cell(own[0].student), sum(points), *points])
@@ -524,7 +476,7 @@ def write(graded, notes):
                     safe_cell(each)
                     for each in (
                         submission.student,
-                        submission.lesson,
+                        submission.lesson.name,
                         submission.status,
                         submission.passed,
                         submission.cases,
@@ -534,7 +486,7 @@ def write(graded, notes):
                     )
                 ]
             )
-    everything = [{**dataclasses.asdict(submission), "path": str(submission.path or "")} for own in graded for submission in own]
+    everything = [{**vars(submission), "lesson": submission.lesson.name, "path": str(submission.path or "")} for own in graded for submission in own]
     (RESULTS / "class.json").write_text(json.dumps(everything, indent=1, ensure_ascii=False), encoding="utf-8")
     enclosure.remove(RESULTS / "gradescope")
     for index, own in enumerate(graded):
@@ -557,11 +509,21 @@ def folder_asked():
 
 def needs_of(submissions):
     """Lessons in Python need PyTorch, which is looked for only if a student has submitted one."""
-    return ["torch", "pytest"] if any(is_python(lesson) for own in submissions.values() for lesson in own) else []
+    return ["torch", "pytest"] if any(lesson.is_python for own in submissions.values() for lesson in own) else []
 
 
-def main(chosen):
-    begun, folder = time.monotonic(), folder_asked()
+def refuse_unbounded(enclosed):
+    """Ends the program with a sentence if a submission could start processes without end, unless the person has said that none will."""
+    if not enclosed.way and os.environ.get("UNBOUNDED", "0") in ("", "0"):
+        sys.exit(
+            f"Nothing was graded: a submission that starts processes without end could stop this machine, because nothing bounds them ({enclosed.why_unbounded}). "
+            "Run make grade as another user than root, or in a container in which root may make control groups. "
+            "If you trust every submission: make grade UNBOUNDED=1 …"
+        )
+
+
+def main(words):
+    begun, folder, chosen = time.monotonic(), folder_asked(), named(words)
     if os.environ.get("DEVICE") == "gpu":
         sys.exit("make grade judges on the simulated GPU only: a student's kernel could stop a real one for everyone. Leave out DEVICE=gpu.")
     os.environ["DEVICE"] = "simulator"
@@ -573,10 +535,11 @@ def main(chosen):
 
         set_up.main(["catch2", *needs])
     enclosure.fetch_bubblewrap()
-    os.environ.setdefault("CUDASIM_BUDGET", check.BUDGET)
-    solutions = [judge.answers(lesson)["solution"] for lesson in lessons() if "solution" in judge.answers(lesson)]
+    os.environ.setdefault("CUDASIM_BUDGET", verdict.BUDGET)
+    solutions = [lesson.solution.source for lesson in lessons() if lesson.solution]
     hidden = [folder, RESULTS / "known.json", *solutions, *ROOT.glob("tests/*/*.wrong")]
     with enclosure.Enclosure(hidden) as enclosed:
+        refuse_unbounded(enclosed)
         grading = Grading(folder, submissions, chosen, enclosed, choose_device())
         if not grading.lessons:
             sys.exit(f"None of the {len(submissions)} students in {folder} has changed an exercise.")

@@ -1,6 +1,9 @@
 """Work in the background of the trainer: one command of this package at a time, in a process of its own."""
 
+from __future__ import annotations
+
 import contextlib
+import dataclasses
 import json
 import os
 import signal
@@ -10,6 +13,24 @@ import tempfile
 import time
 
 from course import ROOT
+from course.lessons import Lesson
+from course.verdict import Kind, Verdict
+
+
+@dataclasses.dataclass(frozen=True)
+class Ran:
+    """What came of a lesson's program."""
+
+    kind: str  # ran, prepared, does not compile, skipped, refused, broken
+    why: str = ""  # it was skipped or refused
+    said: str = ""  # by a compiler, or by the process that broke
+    output: tuple[str, ...] = ()
+    how: str = ""  # it ended, if not well
+    recorded: tuple[str, ...] = ()  # what a GPU printed, where the text explains its figures and the simulator's are others
+
+    @staticmethod
+    def from_json(told: dict) -> Ran:
+        return Ran(**told)
 
 
 def command(*words):
@@ -19,13 +40,13 @@ def command(*words):
 
 
 class Job:
-    """One run of verdict.py, in a session of its own: the terminal's signals do not reach it, and all of it can be stopped."""
+    """One run of work.py, in a session of its own: the terminal's signals do not reach it, and all of it can be stopped."""
 
-    def __init__(self, what, lesson, content=b""):
+    def __init__(self, what: str, lesson: Lesson, content: bytes = b""):
         self.what, self.lesson, self.content = what, lesson, content
         self.begun, self.said, self.stopped = time.monotonic(), b"", None
         self.errors = tempfile.TemporaryFile()
-        words, environment = command("verdict", what, lesson)
+        words, environment = command("work", what, lesson.name)
         self.process = subprocess.Popen(
             words, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors,
             start_new_session=True, close_fds=False,
@@ -44,17 +65,19 @@ class Job:
             return False
         return True
 
-    def result(self):
-        """What it found out. A verdict that could not be reached is a result, too."""
+    def result(self) -> Verdict | Ran:
+        """What it found out. A verdict that could not be reached is one, too."""
         self.process.wait()
         self.process.stdout.close()
         self.errors.seek(0)
         said = self.errors.read().decode(errors="replace").strip()
         self.errors.close()
+        kind = Verdict if self.what == "judge" else Ran
         try:
-            return json.loads(self.said)
+            return kind.from_json(json.loads(self.said))
         except ValueError:
-            return {"kind": "broken", "said": said.splitlines()[-12:]}
+            last = "\n".join(said.splitlines()[-12:])
+            return Verdict(Kind.BROKEN, said=last) if self.what == "judge" else Ran("broken", said=last)
 
     def stop(self):
         """Ends it and all that it has started. If it is called again 3 seconds later, it does so by force."""

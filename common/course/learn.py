@@ -1,6 +1,6 @@
 """make learn: the trainer. It shows a lesson's question, asks for a prediction, runs the program, and then watches the exercise.
 
-Every save is built and judged by a process of its own (job.py starts verdict.py), so keys are read at any time. What the learner has done is
+Every save is built and judged by a process of its own (job.py starts work.py), so keys are read at any time. What the learner has done is
 written at once (progress.py). views.py says what is on the screen, and feedback.py what a verdict looks like.
 """
 
@@ -13,13 +13,14 @@ import signal
 import sys
 import time
 
-from course import ROOT, environment, exercise, possible, progress, reading
+from course import ROOT, environment, exercise, progress, reading
 from course.device import choose_device
 from course.feedback import GONE
+from course.facts import facts
 from course.job import Job, command
-from course.judge import answers
-from course.lessons import beside, heading, is_python, lessons
+from course.lessons import beside, lessons, named
 from course.process import RESTORE
+from course.verdict import Kind
 from course.views import Ask, Chooser, Outcome, Page, Work
 
 TICK = 0.15  # seconds between two looks at the file; it is judged when it has not changed from one to the next
@@ -46,6 +47,12 @@ The trainer watches your exercise's file. Open it in any editor, here or in anot
 """
 
 
+def lacks_torch(lesson):
+    """Does this lesson need PyTorch, or pytest, and set-up has not found it?"""
+    found = facts()
+    return lesson.is_python and not (found.get("TORCH") and found.get("PYTEST"))
+
+
 class Trainer:
     """The lesson that is open, what is known about it, and the loop."""
 
@@ -58,7 +65,7 @@ class Trainer:
     # -- progress
 
     def entry(self):
-        return self.kept["lessons"].get(self.lesson, {})
+        return progress.entry_of(self.kept, self.lesson)
 
     def attempts(self):
         return self.entry().get("attempts", [])
@@ -76,7 +83,7 @@ class Trainer:
             self.say(f"Progress was not saved: {problem.filename or progress.file()}: {problem.strerror}. Make room or correct the permissions.")
 
     def keep(self, **changes):
-        self.kept["lessons"].setdefault(self.lesson, {}).update(changes)
+        self.kept["lessons"].setdefault(self.lesson.name, {}).update(changes)
         with self.saving():
             progress.note(self.lesson, **changes)
 
@@ -88,13 +95,14 @@ class Trainer:
     def go_to(self, lesson):
         if self.job and (self.job.what != "run" or self.job.lesson != lesson):
             self.job.stop()
-        self.lesson, self.text, self.file = lesson, reading.read(lesson), exercise.file_of(lesson)
+        self.lesson, self.text, self.file = lesson, reading.read(lesson), lesson.exercise.source
         self.verdict = self.run_result = self.missing_since = None
         self.wanted, self.overlays = ["prepare"], []
         self.seen = self.stable = exercise.signature(self.file)
+        self.lacks_torch = lacks_torch(lesson)
         with self.saving():
             with progress.changing() as kept:
-                kept["at"] = lesson
+                kept["at"] = lesson.name
             exercise.keep_original(lesson, self.attempts())
         self.is_untouched = self.file.exists() and exercise.content_of(self.file) == self.original()
         was_asked = self.entry().get("predicted") or self.attempts() or lesson in self.later or not self.text.predict
@@ -185,8 +193,10 @@ class Trainer:
             self.say("There are no more hints." if used else "This exercise has no hint.")
 
     def details(self):
-        verdict = self.verdict or {}
-        return verdict.get("said") if verdict.get("kind") == "compile" else verdict.get("failure", "")
+        """All that is known about what is wrong."""
+        if not self.verdict:
+            return ""
+        return self.verdict.said if self.verdict.kind == Kind.COMPILE else "\n".join(case.failure for case in self.verdict.failing)
 
     def show_details(self):
         if details := self.details():
@@ -198,15 +208,17 @@ class Trainer:
         return bool(self.entry().get("solved")) or len(self.attempts()) >= progress.ATTEMPTS_FOR_SOLUTION
 
     def compare(self):
-        solution = answers(self.lesson).get("solution")
+        solution = self.lesson.solution
         if not solution:
             self.say(f"The solution's file is missing. {RESTORE}")
         elif not self.may_see_solution():
             tried = len(self.attempts())
             self.say(f"The solution opens after {progress.ATTEMPTS_FOR_SOLUTION} attempts that compile; you have made {tried}. A hint may be enough: h")
         else:
-            diff = list(difflib.unified_diff(exercise.lines_of(self.file), exercise.lines_of(solution), n=3, lineterm=""))[2:]
-            note = f"From your {self.file.name} to {solution.name}: lines with - are yours, lines with + are the solution's. Other solutions are possible."
+            diff = list(difflib.unified_diff(exercise.lines_of(self.file), exercise.lines_of(solution.source), n=3, lineterm=""))[2:]
+            note = (
+                f"From your {self.file.name} to {solution.source.name}: lines with - are yours, lines with + are the solution's. Other solutions are possible."
+            )
             self.open(Page("One possible solution", diff or ["Your file is the same as the solution."], "diff", note))
 
     def can_reset(self):
@@ -242,13 +254,11 @@ class Trainer:
             return self.say(f"{named} did not start: {getattr(problem, 'strerror', None) or problem}. Set EDITOR to another editor.")
         return None
 
-    def needs_torch(self):
-        return is_python(self.lesson) and not (possible.setup().get("TORCH") and possible.setup().get("PYTEST"))
-
     def fetch_torch(self):
         words, own = command("setup", "catch2", "tools", "torch", "pytest")
         self.screen.run(words, cwd=ROOT, env=own)
         self.verdict = self.run_result = None
+        self.lacks_torch = lacks_torch(self.lesson)
         self.judge_now()
 
     def judge_now(self):
@@ -337,12 +347,12 @@ class Trainer:
             return
         if job.what == "run":
             self.run_result = result
-            self.keep(result=result.get("output") or [str(result.get("why", ""))])
+            self.keep(result=list(result.output) or [result.why])
         elif job.what == "judge" and "judge" not in self.wanted:
             self.verdict = result
-            if result["kind"] in ("failed", "solved") and job.content != self.original():
+            if result.cases and job.content != self.original():
                 with self.saving():
-                    progress.note_attempt(job.lesson, job.content, result["kind"] == "solved")
+                    progress.note_attempt(job.lesson, job.content, result.is_solved)
 
     def run(self):
         drawn = None
@@ -374,18 +384,16 @@ class Trainer:
 def main(words):
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.exit("make learn needs a terminal, and its input or output is something else. `make check 02-03` judges an exercise without one.")
-    if possible.setup().get("WITHOUT_TOOLS"):
-        sys.exit(
-            f"make learn draws with the Python package rich, which is missing: {possible.setup()['WITHOUT_TOOLS']}. `make walk` and `make check` work without it."
-        )
+    if why := facts().get("WITHOUT_TOOLS"):
+        sys.exit(f"make learn draws with the Python package rich, which is missing: {why}. `make walk` and `make check` work without it.")
     environment.use()
     from course.screen import Screen
 
-    lesson = words[0] if words else progress.continues_at(progress.load())
+    lesson = named(words)[0] if words else progress.continues_at(progress.load())
     choose_device()  # ends with a sentence if DEVICE names one that is missing
     with Screen() as screen:
         trainer = Trainer(screen, lesson)
         trainer.run()
-    where = heading(trainer.lesson)
+    where = trainer.lesson.heading
     print(f"{len(progress.solved(trainer.kept))} of {len(lessons())} exercises solved. `make learn` continues with {where}.")
     return 0

@@ -1,9 +1,18 @@
-"""The lessons: which exist, what they are called, which program each runs and with what environment."""
+"""The lessons: which there are, and what each is. The names of a lesson's files say that. Here they are looked at once, and nowhere else."""
 
+from __future__ import annotations
+
+import dataclasses
+import functools
 import os
+import pathlib
+import re
 import sys
+from collections.abc import Iterable, Mapping
 
 from course import ROOT
+from course.interpreter import python
+from course.process import git
 
 # Former names, as they were after the number. A lesson with a new name has kept its exercise; one that became part of another has not.
 RENAMED = {"stack": "current", "host-register": "pinning", "hopper": "hopper-schedule", "torch-cpp": "dispatcher", "real-ops": "nms"}
@@ -11,103 +20,282 @@ PART_OF = {"before-init": "checking", "no-context": "current", "memset-and-types
 # Numbers that no lesson has any more, and who had them.
 LEFT = {"01-10": "doctor", "03-16": "pitched"}
 
-
-def lessons(chosen=None):
-    """The lessons ('02-context/03-current') in order; `chosen` names chapters and lessons, none means all."""
-    found = sorted({str(path.parent.relative_to(ROOT)) for path in ROOT.glob("[0-9][0-9]-*/[0-9][0-9]-*/main.[cp]*")})
-    if not chosen:
-        return found
-    return [lesson for lesson in found if lesson in chosen or lesson.split("/")[0] in chosen]
+LANGUAGES = (".cpp", ".cu", ".py")
+SOURCES = (".cpp", ".hpp", ".cu", ".py")
 
 
-def chapters():
+@dataclasses.dataclass(frozen=True, eq=False)
+class Answer:
+    """A file that the check of a lesson can judge: the exercise, the solution, a wrong solution that is kept, or a student's submission."""
+
+    lesson: Lesson
+    variant: str  # exercise, solution, or the name of another one; make builds it in a folder of this name
+    source: pathlib.Path
+
+    def __str__(self) -> str:
+        return f"{self.lesson}: {self.variant}"
+
+    @property
+    def folder(self) -> str:
+        """Where make builds what is judged."""
+        return f"build/tests/{self.lesson}/{self.variant}"
+
+    @property
+    def has_kernels(self) -> bool:
+        """Is it CUDA, and becomes PTX?"""
+        return self.source.suffix == ".cu"
+
+    @property
+    def ptx(self) -> pathlib.Path:
+        """Its kernels, if it has any."""
+        return ROOT / self.folder / "exercise.ptx"
+
+    @property
+    def target(self) -> str:
+        """The file that make has to build before it can be judged."""
+        if not self.lesson.is_python:
+            return f"{self.folder}/check"
+        made = {".cpp": f"{self.folder}/answer.so", ".cu": f"{self.folder}/exercise.ptx"}
+        return made.get(self.source.suffix, self.lesson.built()[0])
+
+    @property
+    def targets(self) -> list[str]:
+        """The same and what else make has to build for that: a lesson in Python needs its own libraries, too."""
+        return list(dict.fromkeys([self.target] + (self.lesson.built() if self.lesson.is_python else [])))
+
+    @functools.cached_property
+    def rejected_with(self) -> str | None:
+        """The test case that a wrong solution's first line says it is rejected with."""
+        first = self.source.read_text(encoding="utf-8").splitlines()[0]
+        found = re.fullmatch(r'(?://|#) Rejected with: "(.*)"', first)
+        return found.group(1) if found else None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Lesson:
+    """A lesson. Written as text, it is its name."""
+
+    name: str  # 02-context/03-current
+    files: frozenset[str]  # the names of what is in its folder
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def folder(self) -> pathlib.Path:
+        return ROOT / self.name
+
+    @property
+    def chapter(self) -> str:
+        return self.name.split("/")[0]
+
+    @property
+    def folder_name(self) -> str:
+        """03-current"""
+        return self.name.split("/")[1]
+
+    @property
+    def own_name(self) -> str:
+        """current"""
+        return own_name(self.name)
+
+    @property
+    def number(self) -> str:
+        """02-03"""
+        return "-".join(part[:2] for part in self.name.split("/"))
+
+    @property
+    def heading(self) -> str:
+        """02-03 The current context"""
+        return heading(self.name)
+
+    @property
+    def readme(self) -> pathlib.Path:
+        return self.folder / "README.md"
+
+    @property
+    def text(self) -> str:
+        """What is in the README; empty if there is none."""
+        return self.readme.read_text(encoding="utf-8", errors="replace") if self.readme.exists() else ""
+
+    # -- the program
+
+    @property
+    def is_python(self) -> bool:
+        """Is the lesson's program main.py, and its check written for pytest?"""
+        return "main.py" in self.files
+
+    @property
+    def main(self) -> str:
+        return "main.py" if self.is_python else "main.cpp"
+
+    @property
+    def has_kernels(self) -> bool:
+        return any(name.endswith(".cu") for name in self.files)
+
+    @property
+    def plot(self) -> pathlib.Path | None:
+        """The program that draws what the lesson measured."""
+        return self.folder / "plot.py" if "plot.py" in self.files else None
+
+    @property
+    def program_files(self) -> list[str]:
+        return [name for name in ("main.cpp", "main.py", "op.cpp", "kernels.cu") if name in self.files]
+
+    @functools.cached_property
+    def sources(self) -> list[pathlib.Path]:
+        return [self.folder / name for name in sorted(self.files) if pathlib.Path(name).suffix in SOURCES]
+
+    def program(self, folder: str | None = None) -> list[str]:
+        """The command that runs the lesson's program, or an edited copy of it in `folder`."""
+        if self.is_python:
+            return [python(), str(ROOT / (folder or self.name) / "main.py")]
+        return [str(ROOT / (folder or f"build/{self}") / "main")]
+
+    def built(self, folder: str | None = None) -> list[str]:
+        """The files that make has to build before that. The first of them is the program itself, or stands for it."""
+        place = folder or f"build/{self}"
+        if self.is_python:
+            return [f"{place}/ready"]
+        return [f"{place}/main"] + ([f"{place}/kernels.ptx"] if "kernels.cu" in self.files else [])
+
+    @functools.cached_property
+    def settings(self) -> Mapping[str, str]:
+        """{variable: value} from its lesson.env: NAME=value lines that its programs need besides the device, and # comments."""
+        lines = (self.folder / "lesson.env").read_text(encoding="utf-8").splitlines() if "lesson.env" in self.files else []
+        return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+
+    @functools.cached_property
+    def needs_host_nvcc(self) -> bool:
+        """Does nvcc compile more of the lesson than PTX? Its lesson.mk then says HOST_CODE."""
+        return "lesson.mk" in self.files and "HOST_CODE" in (self.folder / "lesson.mk").read_text(encoding="utf-8")
+
+    @functools.cached_property
+    def needs_cuda_of_torch(self) -> bool:
+        return "op.cpp" in self.files and "<c10/cuda/" in (self.folder / "op.cpp").read_text(encoding="utf-8")
+
+    @functools.cached_property
+    def takes_times(self) -> bool:
+        return any("common/measure.hpp" in path.read_text(encoding="utf-8") for path in self.sources if path.suffix == ".cpp")
+
+    # -- the exercise
+
+    @functools.cached_property
+    def answers(self) -> Mapping[str, Answer]:
+        """{variant: answer}: the exercise and the solution, if these files are there, and the wrong solutions that are kept."""
+        found = {name: self.folder / (name + suffix) for name in ("exercise", "solution") for suffix in LANGUAGES if name + suffix in self.files}
+        wrong = sorted((ROOT / "tests" / f"{self}.wrong").glob("*"))
+        found |= {source.stem: source for source in wrong if source.suffix in LANGUAGES}
+        return {variant: Answer(self, variant, source) for variant, source in found.items()}
+
+    @functools.cached_property
+    def exercise(self) -> Answer:
+        """The learner's file, also where it is missing: then the solution tells its language."""
+        solution = self.answers.get("solution")
+        missing = self.folder / ("exercise" + (solution.source.suffix if solution else ".cpp"))
+        return self.answers.get("exercise") or Answer(self, "exercise", missing)
+
+    @property
+    def solution(self) -> Answer | None:
+        return self.answers.get("solution")
+
+    @functools.cached_property
+    def wrong(self) -> list[Answer]:
+        return [answer for variant, answer in self.answers.items() if variant not in ("exercise", "solution")]
+
+    @property
+    def check(self) -> pathlib.Path:
+        """The check of the exercise: tests/<lesson>.cpp, or for a lesson in Python the folder tests/<lesson>, whose test_*.py pytest runs."""
+        return ROOT / "tests" / (self.name if self.is_python else f"{self}.cpp")
+
+    @functools.cached_property
+    def check_files(self) -> list[pathlib.Path]:
+        return sorted(self.check.glob("test_*.py")) if self.is_python else [self.check]
+
+    @functools.cached_property
+    def looks_at_free_memory(self) -> bool:
+        """Does its program or its check compare the memory that is free before and after? Then none else may use the GPU."""
+        checks = [*(ROOT / "tests").glob(f"{self}.*"), *(ROOT / "tests").glob(f"{self}/*")]
+        asks = re.compile(r"cuMemGetInfo|free_bytes")
+        return any(asks.search(path.read_text(encoding="utf-8")) for path in [*self.sources, *checks] if path.suffix in SOURCES)
+
+
+# ---- which lessons there are ---------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def every() -> Mapping[str, Lesson]:
+    """All lessons by name, in order."""
+    folders = sorted({path.parent for path in ROOT.glob("[0-9][0-9]-*/[0-9][0-9]-*/main.[cp]*")})
+    names = {str(folder.relative_to(ROOT)): folder for folder in folders}
+    return {name: Lesson(name, frozenset(entry.name for entry in folder.iterdir())) for name, folder in names.items()}
+
+
+def lessons(chosen: Iterable[str] = ()) -> list[Lesson]:
+    """The lessons in order; `chosen` names chapters and lessons, none means all."""
+    chosen = set(chosen)
+    return [lesson for lesson in every().values() if not chosen or lesson.name in chosen or lesson.chapter in chosen]
+
+
+def named(words: Iterable[str]) -> list[Lesson]:
+    """The lessons that the words of a command name, all of which must exist; no words, no lessons."""
+    found = []
+    for word in words:
+        found += lessons([word]) or sys.exit(f"There is no lesson called {word}.")
+    return found
+
+
+@functools.cache
+def chapters() -> list[str]:
     """The folders that contain lessons."""
-    return sorted({lesson.split("/")[0] for lesson in lessons()})
+    return sorted({lesson.chapter for lesson in every().values()})
 
 
-def beside(lesson, step):
-    """The lesson `step` places after this one, or before it; None at the ends."""
-    every = lessons()
-    place = every.index(lesson) + step
-    return every[place] if 0 <= place < len(every) else None
-
-
-def heading(folder):
-    """The first heading of a folder's README: '02-03 The context stack'."""
+@functools.cache
+def heading(folder: str) -> str:
+    """The first heading of a folder's README: '02-03 The current context'."""
     readme = ROOT / folder / "README.md"
-    if readme.exists():
-        for line in readme.read_text(encoding="utf-8").splitlines():
-            if line.startswith("# "):
-                return line[2:].strip()
-    return folder
+    lines = readme.read_text(encoding="utf-8").splitlines() if readme.exists() else []
+    return next((line[2:].strip() for line in lines if line.startswith("# ")), folder)
 
 
-def own_name(lesson):
+def own_name(name: str) -> str:
     """'02-context/03-current', or '03-current', without chapter and number: 'current'."""
-    return lesson.split("/")[-1][3:]
+    return name.split("/")[-1][3:]
 
 
-def named(own):
+def called(own: str | None) -> Lesson | None:
     """The lesson with this name after the number, in whatever place it is now; None if there is none."""
-    return next((lesson for lesson in lessons() if own_name(lesson) == own), None)
+    return next((lesson for lesson in lessons() if lesson.own_name == own), None)
 
 
-def number(lesson):
-    """'03-memory/04-pageable-vs-pinned' is 03-04."""
-    return "-".join(part[:2] for part in lesson.split("/"))
+def beside(lesson: Lesson, step: int) -> Lesson | None:
+    """The lesson `step` places after this one, or before it; None at the ends."""
+    all_of_them = lessons()
+    place = all_of_them.index(lesson) + step
+    return all_of_them[place] if 0 <= place < len(all_of_them) else None
 
 
-def is_python(lesson):
-    """Is the lesson's program main.py, and its check written for pytest?"""
-    return (ROOT / lesson / "main.py").exists()
+def meant_by(name: str) -> list[str]:
+    """The chapters or lessons that a name means: 03 is 03-memory; 02-03, 02-context/03 and 03-current are 02-context/03-current."""
+    if name in chapters() or name in every():
+        return [name]
+    short = [chapter for chapter in chapters() if name == chapter[:2]]
+    for lesson in every().values():
+        if name in (lesson.number, f"{lesson.chapter}/{lesson.folder_name[:2]}", lesson.folder_name):
+            short.append(lesson.name)
+    return short or [name]
 
 
-def has_kernels(lesson):
-    return any((ROOT / lesson).glob("*.cu"))
+# ---- the learner's file --------------------------------------------------------------------------------------------------
 
 
-def plots(lesson):
-    return (ROOT / lesson / "plot.py").exists()
+def is_edited(source: pathlib.Path) -> bool | None:
+    """Was this file edited since it was committed? (None if git cannot tell.)"""
+    committed = git(["show", f"HEAD:./{source.name}"], source.parent)
+    return None if committed is None else source.read_bytes() != committed
 
 
-def program(lesson, folder=None):
-    """The command that runs the lesson's program, or an edited copy of it in `folder`."""
-    if is_python(lesson):
-        return [python(), str(ROOT / (folder or lesson) / "main.py")]
-    return [str(ROOT / (folder or f"build/{lesson}") / "main")]
-
-
-def python():
-    """The Python that has PyTorch and pytest: set-up's environment, or the one that runs now, without that environment."""
-    environment = ROOT / "build" / "python" / "bin" / "python3"
-    return str(environment) if environment.exists() else sys.executable
-
-
-def settings(lesson):
-    """{variable: value} from a lesson's lesson.env: NAME=value lines that its programs need besides the device, and # comments."""
-    file = ROOT / lesson / "lesson.env"
-    if not file.exists():
-        return {}
-    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if "=" in line and not line.startswith("#")]
-    return dict(line.split("=", 1) for line in lines)
-
-
-def for_python():
-    """The environment of a lesson in Python: it can import from `common`, and it finds ninja beside its Python."""
-    torch = ROOT / "build" / "torch"
-    # PyTorch warns if its CUDA does not start; the lessons say what follows from that.
-    warnings = ",".join(filter(None, ["ignore:CUDA initialization", os.environ.get("PYTHONWARNINGS")]))
-    return {
-        "PATH": os.pathsep.join([str(ROOT / "build" / "python" / "bin"), os.environ.get("PATH", os.defpath)]),
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
-        "PYTHONWARNINGS": warnings,
-        **compiled_files(torch),
-    }
-
-
-def compiled_files(torch):
-    """Where Python keeps compiled modules. PyTorch's two thousand take longer to compile than everything else that a lesson does, so they are
-    read beside their sources if pip has compiled them. Otherwise they are written to build/, once. The lessons' folders stay clean."""
-    if any((torch / "__pycache__").glob(f"*.{sys.implementation.cache_tag}.pyc")):
-        return {"PYTHONPYCACHEPREFIX": "", "PYTHONDONTWRITEBYTECODE": "yes"}
-    return {"PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache"), "PYTHONDONTWRITEBYTECODE": ""}
+def is_learners(exercise: pathlib.Path) -> bool | None:
+    """Has a learner begun it? (In continuous integration, the file is always the course's own.)"""
+    return not os.environ.get("STRICT") and is_edited(exercise)

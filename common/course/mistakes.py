@@ -10,7 +10,7 @@ import collections
 import dataclasses
 import re
 
-from course import judge
+from course.cases import UNFINISHED as ENDED
 
 UNFINISHED = "not changed in effect"
 ALIKE = 0.6  # how much of two sources must be equal where the failures alone do not tell
@@ -76,7 +76,7 @@ def match(failures, source, known, cases):
         return None
     best = ranked[0]
     # A submission that fails everything, or that crashes, looks like every other one that does: then the source has to be alike, too.
-    says_little = len(failures) == cases or all(judge.UNFINISHED in message or "during this test case" in message for message in failures.values())
+    says_little = len(failures) == cases or all(ENDED in message or "during this test case" in message for message in failures.values())
     if says_little and agreement(failures, best.failures) < 1 and similarity(source, best.source) < ALIKE:
         return None
     return best

@@ -1,12 +1,14 @@
 """Runs programs that learners may have written, and says how they ended."""
 
-import contextlib
-import os
 import signal
 import subprocess
+import time
+
+from course import bounds
 
 # A program that lacks something not every machine has (NVRTC, a second device) prints one line and ends with this status.
 SKIPPED = 77
+LOOK = 0.1  # seconds between two looks at a program's processes
 RESTORE = "`git status` names it, and `git checkout` with that name restores it."  # advice about a file that was deleted
 
 
@@ -22,16 +24,42 @@ def how_it_ended(status):
     return f"was killed by signal {-status} ({signal.strsignal(-status)})"  # as a shell says it: Segmentation fault
 
 
+def ending(ended, last):
+    """How a program ended, and the last lines that it wrote."""
+    return [how_it_ended(ended.returncode)] + (ended.stdout + (ended.stderr or "")).strip().splitlines()[-last:]
+
+
 def run_limited(command, limit, **how):
-    """subprocess.run for a learner's program: after `limit` seconds, it is stopped together with every process that it started."""
-    running = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True, **how)
-    with running:
-        try:
-            printed, errors = running.communicate(timeout=limit)
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(running.pid, signal.SIGKILL)
+    """subprocess.run for a learner's program: after `limit` seconds, or if it has too many processes, it is stopped together with every process
+    that it started."""
+    bound = bounds.way_for_learners()(bounds.OF_LEARNERS)
+    try:
+        running = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True, preexec_fn=bound.enter, **how)
+        with running:
+            try:
+                printed, errors = communicate(running, bound, limit)
+            finally:
+                bound.kill(running.pid)
+    finally:
+        bound.close()
     return subprocess.CompletedProcess(command, running.returncode, printed, errors)
+
+
+def communicate(running, bound, limit):
+    """What the program writes. Looks now and then whether it has too many processes; it is then stopped, and its errors say so."""
+    bound.process, end = running.pid, time.monotonic() + limit
+    while True:
+        try:
+            return running.communicate(timeout=max(0, min(LOOK, end - time.monotonic())))
+        except subprocess.TimeoutExpired as late:
+            if bound.is_full():
+                bound.kill(running.pid)
+                printed, errors = running.communicate()
+                told = f"It was stopped, because it ran more than {bound.tasks} processes at the same time."
+                return (printed, f"{errors}\n{told}") if errors is not None else (f"{printed or ''}\n{told}", None)
+            if time.monotonic() >= end:
+                late.timeout = limit
+                raise
 
 
 def git(words, folder):

@@ -15,7 +15,7 @@ import os
 import pathlib
 
 from course import ROOT
-from course.lessons import RENAMED, chapters, heading, lessons, named, number, own_name
+from course.lessons import RENAMED, Lesson, called, chapters, every, lessons, named, own_name
 
 VERSION = 1
 ATTEMPTS_FOR_SOLUTION = 3
@@ -58,11 +58,11 @@ def load() -> dict:
 
 def renumbered(kept: dict) -> dict:
     """A lesson that has got another number or name since. What was noted about a lesson that is now part of another stays under its old name."""
-    every = lessons()
 
     def now_called(old: str) -> str:
         own = own_name(old)
-        return old if old in every else named(own) or named(RENAMED.get(own)) or old
+        now = called(own) or called(RENAMED.get(own))
+        return now.name if now and old not in every() else old
 
     entries = {}
     for name, entry in kept["lessons"].items():
@@ -90,19 +90,19 @@ def changing():
             new.unlink(missing_ok=True)
 
 
-def note(lesson: str, **changes) -> None:
+def note(lesson: Lesson, **changes) -> None:
     """Sets entries of a lesson; None removes one."""
     with changing() as kept:
-        entry = kept["lessons"].setdefault(lesson, {})
+        entry = kept["lessons"].setdefault(lesson.name, {})
         entry.update(changes)
         for name in [name for name, value in entry.items() if value is None]:
             del entry[name]
 
 
-def note_attempt(lesson: str, content: bytes, solved: bool) -> None:
+def note_attempt(lesson: Lesson, content: bytes, solved: bool) -> None:
     """One judged exercise. The same file judged again is no new attempt, and an exercise that is solved stays solved."""
     with changing() as kept:
-        entry = kept["lessons"].setdefault(lesson, {})
+        entry = kept["lessons"].setdefault(lesson.name, {})
         tried = entry.setdefault("attempts", [])
         if fingerprint(content) not in tried and not entry.get("solved"):
             tried.append(fingerprint(content))
@@ -110,21 +110,27 @@ def note_attempt(lesson: str, content: bytes, solved: bool) -> None:
             entry["solved"] = now()
 
 
-def is_solved(kept: dict, lesson: str) -> bool:
-    return bool(kept["lessons"].get(lesson, {}).get("solved"))
+def entry_of(kept: dict, lesson: Lesson) -> dict:
+    """What is kept of a lesson; nothing if it was not opened."""
+    return kept["lessons"].get(lesson.name, {})
 
 
-def solved(kept: dict, among=None) -> list[str]:
+def is_solved(kept: dict, lesson: Lesson) -> bool:
+    return bool(entry_of(kept, lesson).get("solved"))
+
+
+def solved(kept: dict, among: list[Lesson] | None = None) -> list[Lesson]:
     return [lesson for lesson in (lessons() if among is None else among) if is_solved(kept, lesson)]
 
 
-def continues_at(kept: dict) -> str:
+def continues_at(kept: dict) -> Lesson:
     """The lesson where the learner stopped; if that one is solved, the next unsolved one, and in the end the last."""
-    every = lessons()
-    start = every.index(kept["at"]) if kept["at"] in every else 0
-    if kept["at"] in every and not is_solved(kept, kept["at"]):
-        return kept["at"]
-    return next((lesson for lesson in every[start:] + every[:start] if not is_solved(kept, lesson)), every[-1])
+    there = every().get(kept["at"])
+    if there and not is_solved(kept, there):
+        return there
+    in_order = lessons()
+    start = in_order.index(there) if there else 0
+    return next((lesson for lesson in in_order[start:] + in_order[:start] if not is_solved(kept, lesson)), in_order[-1])
 
 
 # ---- make progress -------------------------------------------------------------------------------------------------------
@@ -157,29 +163,29 @@ def of_chapters(kept: dict) -> list[str]:
     return lines
 
 
-def of_lessons(kept: dict, chosen: list[str]) -> list[str]:
+def of_lessons(kept: dict, chosen: list[Lesson]) -> list[str]:
     lines = []
     for lesson in chosen:
-        entry = kept["lessons"].get(lesson, {})
-        name = heading(lesson).removesuffix(" ★")
+        entry = entry_of(kept, lesson)
+        name = lesson.heading.removesuffix(" ★")
         lines.append(f"{name:<44}{state(entry)}")
         if entry.get("prediction"):
             lines.append(f"      you predicted: {entry['prediction']}")
     return lines
 
 
-def main(chosen: list[str]) -> int:
+def main(words: list[str]) -> int:
     """make progress, or make progress 02 for the lessons of a part."""
     kept = load()
-    if chosen:
-        print("\n".join(of_lessons(kept, chosen)))
+    if words:
+        print("\n".join(of_lessons(kept, named(words))))
         return 0
     print(f"{len(solved(kept))} of {len(lessons())} exercises solved\n")
     print("\n".join(of_chapters(kept)))
-    begun = [lesson for lesson in lessons() if kept["lessons"].get(lesson, {}).get("attempts") and not is_solved(kept, lesson)]
+    begun = [lesson for lesson in lessons() if entry_of(kept, lesson).get("attempts") and not is_solved(kept, lesson)]
     if begun:
         print("\nbegun:")
         print("\n".join("  " + line for line in of_lessons(kept, begun)))
     where = continues_at(kept)
-    print(f"\n`make learn` continues with {heading(where)}. `make progress {number(where)[:2]}` lists that chapter's lessons.")
+    print(f"\n`make learn` continues with {where.heading}. `make progress {where.number[:2]}` lists that chapter's lessons.")
     return 0

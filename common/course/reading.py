@@ -3,7 +3,8 @@
 import dataclasses
 import re
 
-from course import ROOT, text
+from course import text
+from course.lessons import Lesson
 from course.text import folded
 
 # Where one hint ends and the next begins inside a paragraph: a full stop, not one of "e.g." or of a number, before a capital or code.
@@ -49,7 +50,7 @@ def steps(hint):
 
 
 @dataclasses.dataclass
-class Lesson:
+class Reading:
     """The parts of a lesson's text; each is Markdown, and empty if the text does not have it."""
 
     title: str
@@ -68,10 +69,9 @@ class Lesson:
         return re.sub("[`*]", "", steps(self.results[0][1])[0]) if self.results and self.results[0][1] else ""
 
 
-def read(lesson):
+def read(lesson: Lesson) -> Reading:
     """The parts of a lesson's README; a text that is missing or has other sections leaves parts empty."""
-    readme = ROOT / lesson / "README.md"
-    content = readme.read_text(encoding="utf-8", errors="replace") if readme.exists() else f"# {lesson}\n"
+    content = lesson.text or f"# {lesson}\n"
     (title, head), *sections = text.sections(content)
     found = re.match(r"\s*\*\*(.+?)\*\*\s*(.*)", head, re.DOTALL)
     question, idea = (found.group(1), found.group(2)) if found else ("", head)
@@ -79,7 +79,7 @@ def read(lesson):
     exercise, hints = folded(without_ending(first_of(sections, "Exercise")))
     unfolded = text.FOLDED.sub(r"**\1:** \2", content)
     before_exercise, exercise_heading, after = unfolded.partition("\n## Exercise")
-    return Lesson(
+    return Reading(
         title=title.removesuffix(" ★"),
         question=question,
         idea=plain(idea),

@@ -9,7 +9,7 @@ import sys
 import tty
 
 from course.device import choose_device
-from course.lessons import heading, number, program
+from course.lessons import heading, named
 from course.possible import why_not
 from course.process import SKIPPED, how_it_ended
 
@@ -58,7 +58,7 @@ def started(lessons, device):
     try:
         for lesson in lessons:
             reason = why_not(lesson)
-            command = program(lesson) + shlex.split(os.environ.get("ARGS", ""))
+            command = lesson.program() + shlex.split(os.environ.get("ARGS", ""))
             waiting.append((lesson, reason or Running(command, device.environment_for(lesson))))
             if len(waiting) > ahead:
                 yield waiting.popleft()
@@ -92,21 +92,21 @@ def read(source):
 
 def by_number(lessons):
     """' (05-12, 05-13)', or nothing."""
-    names = [number(lesson) for lesson in lessons]
+    names = [lesson.number for lesson in lessons]
     return f" ({', '.join(names)})" if names else ""
 
 
-def main(lessons):
-    device = choose_device()
+def main(words):
+    lessons, device = named(words), choose_device()
     print(device.headline(), flush=True)
     failed, skipped, chapter = [], [], None
     with contextlib.closing(started(lessons, device)) as programs:
         for lesson, running in programs:
             if len(lessons) > 1:
-                if lesson.split("/")[0] != chapter:
-                    chapter = lesson.split("/")[0]
+                if lesson.chapter != chapter:
+                    chapter = lesson.chapter
                     print(f"\n==== {heading(chapter)} ====", flush=True)
-                title(heading(lesson))
+                title(lesson.heading)
             if isinstance(running, str):
                 skipped.append(lesson)
                 print(f"skipped: {lesson}: {running}", flush=True)

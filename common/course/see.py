@@ -18,10 +18,11 @@ import shlex
 import subprocess
 import zlib
 
-from course import ROOT, build, judge
+from course import ROOT, build
 from course.device import choose_device
-from course.lessons import has_kernels, heading, is_python, number, program
-from course.possible import setup, why_not
+from course.facts import facts
+from course.lessons import Lesson, named
+from course.possible import why_not
 
 SEEN = ROOT / "build" / "see"
 PAGE = ROOT / "common" / "film"
@@ -30,7 +31,7 @@ STEPS = (4000, 2000, 1000, 500, 250, 100)  # of a launch: as many as fit on a pa
 LIMIT = 120  # seconds
 CHECKS = "race,init,sync"
 # Their kernels execute so many instructions that the checks for races and uninitialized memory would take a minute.
-LONG = ("04-kernels/22-matmul",)
+LONG = ("matmul",)
 
 
 class NoFilm(Exception):
@@ -85,7 +86,7 @@ def labelled(films: list[dict], run: str = "") -> list[dict]:
 
 def own_sources(films: list[dict]) -> dict[str, list[str]]:
     """The lines of the sources, by the names that the page shows; the films' files get these names. A toolkit's headers are not shown."""
-    toolkit = os.path.realpath(setup().get("TOOLKIT", "") or "/nonexistent")
+    toolkit = os.path.realpath(facts().get("TOOLKIT", "") or "/nonexistent")
     sources: dict[str, list[str]] = {}
     for film in films:
         named = []
@@ -134,31 +135,29 @@ def film(name: str, title: str, runs: list[tuple[str, list[str], dict[str, str]]
 # ---- The command -----------------------------------------------------------------------------------------------------------
 
 
-def of_lesson(lesson: str, device, only: str) -> pathlib.Path:
+def of_lesson(lesson: Lesson, device, only: str) -> pathlib.Path:
     if reason := why_not(lesson):
         raise NoFilm(f"{lesson} cannot run here: {reason}.")
-    if not has_kernels(lesson) and not is_python(lesson):
+    if not lesson.has_kernels and not lesson.is_python:
         raise NoFilm(f"{lesson} has no kernel of its own, so there is nothing to show.")
     environment = device.environment_for(lesson)
-    if lesson in LONG and "CUDASIM_CHECK" not in environment:
+    if lesson.own_name in LONG and "CUDASIM_CHECK" not in environment:
         environment = {**environment, "CUDASIM_CHECK": "sync"}
         print(
-            f"Races and reads of uninitialized memory are not checked in this lesson, because that takes a minute. To check them: CUDASIM_CHECK={CHECKS} make see {number(lesson)}"
+            f"Races and reads of uninitialized memory are not checked in this lesson, because that takes a minute. To check them: CUDASIM_CHECK={CHECKS} make see {lesson.number}"
         )
-    name, title = number(lesson), heading(lesson)
+    name, title = lesson.number, lesson.heading
     if os.environ.get("EXERCISE", "0") in ("", "0"):
-        return film(name, title, [("", [*program(lesson), *shlex.split(os.environ.get("ARGS", ""))], environment)], only)
-    if is_python(lesson):
+        return film(name, title, [("", [*lesson.program(), *shlex.split(os.environ.get("ARGS", ""))], environment)], only)
+    if lesson.is_python:
         raise NoFilm(f"The check of {lesson} is Python, which starts PyTorch; only C++ lessons' exercises can be shown.")
-    variants = ("exercise", "solution")
-    if not build.build([target for variant in variants for target in judge.targets_of(lesson, variant)], show_commands=False):
+    answers = [lesson.exercise, *filter(None, [lesson.solution])]
+    if not build.build([target for answer in answers for target in answer.targets], show_commands=False):
         raise NoFilm(f"{lesson}: the exercise does not compile yet. `make check {name}` shows why.")
-    return film(
-        f"{name}-exercise", f"{title}: exercise", [(variant, [str(ROOT / judge.binary_of(lesson, variant))], environment) for variant in variants], only
-    )
+    return film(f"{name}-exercise", f"{title}: exercise", [(answer.variant, [str(ROOT / answer.target)], environment) for answer in answers], only)
 
 
-def main(lessons: list[str]) -> int:
+def main(words: list[str]) -> int:
     before = os.environ.get("DEVICE")
     os.environ["DEVICE"] = "simulator"
     device = choose_device()
@@ -168,7 +167,7 @@ def main(lessons: list[str]) -> int:
         if wished:
             command = [os.path.abspath(wished), *shlex.split(os.environ.get("ARGS", ""))]
             film(pathlib.Path(wished).name, pathlib.Path(wished).name, [("", command, device.environment)], only)
-        for lesson in lessons:
+        for lesson in named(words):
             of_lesson(lesson, device, only)
     except NoFilm as why:
         print(why)

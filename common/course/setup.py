@@ -21,9 +21,9 @@ import zlib
 from course import ROOT, device, fetch
 from course.compiler import check_build_folder, check_temporary_folder, compiler_asked, find_compiler
 from course.environment import ENVIRONMENT, PACKAGES, TAG, find_python, is_whole, users_python
+from course.facts import FILE, facts
 from course.fetch import Missing, Refused, attempt, link, output, say
 
-RESULT = ROOT / "build" / "setup.mk"
 FROM_PYTHON = "PYTEST TOOLS PLOTS BOOK BROWSER CHROMIUM BUILDERS PYTHON_HEADERS TORCH TORCHVISION".split()
 PYTHON_NAMES = ["PYTHON", *(each for name in FROM_PYTHON for each in (name, f"WITHOUT_{name}")), "TORCH_ROOT", "TORCH_OLD_STRING", "TORCH_CUDA"]
 CATCH_NAMES = "CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2".split()
@@ -43,13 +43,13 @@ def main(needs: list[str]) -> int:
         return subprocess.run([users_python(), "-m", "course", "setup", *needs], env={**os.environ, "PYTHONPATH": path}, check=False).returncode
     try:
         check_temporary_folder()
-        if is_complete(read(), needs):
+        if is_complete(facts(), needs):
             return 0
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler)
         check_build_folder()
         with fetch.locked(ROOT / "build" / "setup.lock", "Another make is setting up; waiting for it."):
-            had = read()
+            had = facts()
             if not is_complete(had, needs):
                 write(look(needs, had))
     except Refused as why:
@@ -68,18 +68,12 @@ def main(needs: list[str]) -> int:
 # ---- the result ----------------------------------------------------------------------------------------------------------
 
 
-def read() -> dict[str, str]:
-    """What an earlier run found."""
-    lines = RESULT.read_text(encoding="utf-8").splitlines() if RESULT.exists() else []
-    return dict(line.split(" = ", 1) for line in lines if " = " in line)
-
-
 def write(found: dict[str, str]) -> None:
-    new = RESULT.with_name(f"setup.mk.{os.getpid()}")
+    new = FILE.with_name(f"setup.mk.{os.getpid()}")
     plain = lambda text: " ".join(re.sub(r"[$#\\'\"`&|<>;*?\[\]{}!~%]", "_", re.sub("[()]", "", text)).split())
     try:
         new.write_text("".join(f"{name} = {plain(found.get(name, ''))}\n" for name in NAMES), encoding="utf-8")
-        os.replace(new, RESULT)
+        os.replace(new, FILE)
     finally:
         new.unlink(missing_ok=True)
 

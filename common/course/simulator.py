@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from course import ROOT, build
-from course.possible import setup
+from course.facts import facts
 
 
 def bench(words=()):
@@ -23,6 +23,6 @@ def fuzz(words=()):
     except (FileNotFoundError, subprocess.CalledProcessError):
         print("skipped: make fuzz needs clang++ and its libFuzzer. On Debian and Ubuntu: apt-get install clang")
         return 0
-    if build.call(["-f", "common/simulator/Makefile", "fuzz", "SANITIZE=", "CUDA_INCLUDE=" + setup()["CUDA_INCLUDE"]]).returncode:
+    if build.call(["-f", "common/simulator/Makefile", "fuzz", "SANITIZE=", "CUDA_INCLUDE=" + facts()["CUDA_INCLUDE"]]).returncode:
         return 2
     return subprocess.run(["tests/fuzz/loader.sh", os.environ.get("FUZZ_SECONDS", "60")], cwd=ROOT, check=False).returncode

@@ -1,4 +1,4 @@
-"""A plug-in for pytest, with which course/judge.py runs the tests of lessons in Python and those under tests/tools and tests/doctor.
+"""A plug-in for pytest, with which course/cases.py runs the tests of lessons in Python and those under tests/tools and tests/doctor.
 
 It writes what came of each test into the file that $TOLD names, a line of JSON at a time. It leaves out the tests in $DONE, begins with $FIRST and
 stops if that one fails (*: any). After a test in which a kernel faults it ends the program, because every later call would fail. The fixture

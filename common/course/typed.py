@@ -8,10 +8,12 @@ import shlex
 import signal
 import sys
 
-from course import ROOT, build, possible
+from course import ROOT, build
 from course.commands import COMMANDS, VARIABLES, Command, takes_part
 from course.device import choose_device, wished_device
-from course.lessons import LEFT, PART_OF, RENAMED, chapters, is_python, lessons, named, plots
+from course.facts import facts
+from course.lessons import LEFT, PART_OF, RENAMED, called, chapters, every, lessons, meant_by
+from course.test import is_quick, suites
 
 FILE = Command("build", runs="nothing")  # for make build/…, a file that a contributor wants
 
@@ -23,18 +25,6 @@ def is_numbered(name):
     return name[:1].isdigit()
 
 
-def meant_by(name):
-    """The chapters or lessons that a name means: 03 is 03-memory; 02-03, 02-context/03 and 03-current are 02-context/03-current."""
-    if name in chapters() or name in lessons():
-        return [name]
-    short = [chapter for chapter in chapters() if name == chapter[:2]]
-    for lesson in lessons():
-        chapter, own = lesson.split("/")
-        if name in (f"{chapter[:2]}-{own[:2]}", f"{chapter}/{own[:2]}", own):
-            short.append(lesson)
-    return short or [name]
-
-
 def from_root(name, chapter):
     """A name typed in a chapter's folder: 03-current, or 03, is a lesson of this chapter; 02-03 and 03-memory mean the same everywhere."""
     both_numbers = re.fullmatch(r"\d\d-\d\d", name) and meant_by(name) != [name]
@@ -44,8 +34,8 @@ def from_root(name, chapter):
 
 
 def is_suite(name, goals):
-    """A folder of tests/ that belongs to no lesson (conformance, simulator, …), beside a command that takes one."""
-    return any(goal in COMMANDS and COMMANDS[goal].suites for goal in goals) and any((ROOT / "tests" / name).glob("*.cpp"))
+    """A folder of tests/ that belongs to no lesson (conformance, tools, …), beside a command that takes one."""
+    return any(goal in COMMANDS and COMMANDS[goal].suites for goal in goals) and name in suites.suites()
 
 
 # ---- refusals ------------------------------------------------------------------------------------------------------------
@@ -54,10 +44,10 @@ def is_suite(name, goals):
 def moved(name):
     """Where the lesson is that had this name or number in an earlier edition."""
     own = re.sub(r"^\d\d-(?=[a-z])", "", name.split("/")[-1])
-    now = named(own) or named(RENAMED.get(own, LEFT.get(own)))
+    now = called(own) or called(RENAMED.get(own, LEFT.get(own)))
     if now:
         return f" It is now {now}."
-    return f" It is now part of {named(PART_OF[own])}." if own in PART_OF else ""
+    return f" It is now part of {called(PART_OF[own])}." if own in PART_OF else ""
 
 
 def did_you_mean(name):
@@ -65,13 +55,13 @@ def did_you_mean(name):
     if moved(name):
         return moved(name)
     last = name.split("/")[-1]
-    alike = [lesson for lesson in lessons() if last in lesson.split("/")[1]]
+    alike = [lesson.name for lesson in lessons() if last in lesson.folder_name]
     if len(alike) != 1:
         numbers = re.fullmatch(r"(\d{1,2})[-./]?(\d{1,2})", name)
         padded = "-".join(f"{int(number):02}" for number in numbers.groups()) if numbers else name
         alike = [lesson for lesson in meant_by(padded) if lesson != padded]
     if len(alike) != 1:
-        names = {lesson.split("/")[1]: lesson for lesson in lessons()} | {known: known for known in (*COMMANDS, *chapters(), *lessons())}
+        names = {lesson.folder_name: lesson.name for lesson in lessons()} | {known: known for known in (*COMMANDS, *chapters(), *every())}
         alike = [names[known] for known in difflib.get_close_matches(name, names, 1)]
     return f" Did you mean {alike[0]}?" if alike else ""
 
@@ -80,7 +70,7 @@ def no_such_part(name):
     number = re.match(r"\d\d(?=-\d)", name)
     chapter = meant_by(number[0] if number else name.split("/")[0])[0]
     if chapter in chapters():
-        own = " ".join(lesson.split("/")[1] for lesson in lessons([chapter]))
+        own = " ".join(lesson.folder_name for lesson in lessons([chapter]))
         return f"There is no lesson called {name}.{did_you_mean(name)} The lessons of {chapter} are: {own}"
     return f"There is no chapter or lesson called {name}.{did_you_mean(name)} The chapters are: {' '.join(chapters())}"
 
@@ -102,7 +92,7 @@ def refusal(goals, part):
     if "see" in goals and not part and not os.environ.get("PROGRAM"):
         return "Which lesson? Type make see 04-21, or make see PROGRAM=./a.out"
     for name in part + [goal for goal in goals if is_numbered(goal)]:
-        if name not in chapters() and name not in lessons() and not is_suite(name, goals):
+        if name not in chapters() and name not in every() and not is_suite(name, goals):
             return no_such_part(name)
     return None
 
@@ -123,18 +113,23 @@ class Step:
         return needs_simulator + programs + list(self.command.builds) + ([self.file] if self.file else [])
 
 
+def names_of(chosen):
+    return [lesson.name for lesson in chosen]
+
+
 def steps(goals, part):
     """What was typed, as steps in order. Lessons beside a target like check say which part it does; alone, they are run."""
     chosen = lessons(part)
-    if part and not any(name in chapters() or name in lessons() for name in part):
+    if part and not any(name in chapters() or name in every() for name in part):
         chosen = []  # only suites
     found = []
     for goal in goals:
         command = COMMANDS.get(goal)
         if command and command.part:
             takes_all = command.part == "all"
-            words = part if command.suites else chosen if part or takes_all else []
-            found.append(Step(command, words, chosen if takes_all or part and command.programs else []))
+            words = part if command.suites else names_of(chosen) if part or takes_all else []
+            about = chosen if takes_all or part and command.programs else []
+            found.append(Step(command, words, [lesson for lesson in about if not (command.suites and is_quick() and lesson.is_python)]))
         elif goal.startswith("build/"):
             found.append(Step(FILE, about=filter(None, [build.lesson_of(goal)]), file=goal))
         elif command and not is_suite(goal, goals):
@@ -142,7 +137,7 @@ def steps(goals, part):
     named = [goal for goal in goals if is_numbered(goal)]
     if named and not any(map(takes_part, goals)):
         asked = list(dict.fromkeys(lesson for name in named for lesson in lessons([name])))
-        found.append(Step(COMMANDS["run"], asked, asked))
+        found.append(Step(COMMANDS["run"], names_of(asked), asked))
     return found
 
 
@@ -150,14 +145,23 @@ def needs(todo):
     """The words for set-up: what these steps need besides a compiler and a toolkit."""
     found = [need for step in todo for need in step.command.needs or ()]
     about = {lesson for step in todo for lesson in step.about}
-    if "plots" in found and not any(map(plots, about)):
+    for step in todo:
+        found += needs_of_tests(step) if step.command.suites else []
+    if "plots" in found and not any(lesson.plot for lesson in about):
         found.remove("plots")
     judges_besides = [step for step in todo if step.command.name == "see" and os.environ.get("EXERCISE") or (step.file or "").startswith("build/tests/")]
     if judges_besides:
         found.append("catch2")
-    if any(map(is_python, about)):
+    if any(lesson.is_python for lesson in about):
         found += ["torch"] + (["pytest"] if "catch2" in found else [])
     return list(dict.fromkeys(found))
+
+
+def needs_of_tests(step):
+    """What the tests in Python need: all of them without a part, otherwise those of the suites that it names, and of the lesson about the doctor."""
+    meant = [suite for suite in suites.in_python() if suite in step.words or not step.words]
+    meant += [suite for suite in ("doctor",) if any(lesson.own_name == suite for lesson in step.about)]
+    return (["pytest"] if meant else []) + [need for suite in meant for need in suites.NEEDS.get(suite, ()) if not is_quick()]
 
 
 def set_up(todo):
@@ -182,7 +186,7 @@ def announce(todo):
 def do(step):
     """Builds what the step needs and does it; returns its status."""
     targets = step.targets()
-    if targets and not possible.setup().get("CUDA_INCLUDE"):
+    if targets and not facts().get("CUDA_INCLUDE"):
         targets = []  # each lesson says why it is skipped
     if not build.build(targets, show_commands=len(step.about) == 1):
         return 2
@@ -196,7 +200,7 @@ def do(step):
 
 def pretend(step):
     """What do() would do, for make -n."""
-    build.build(step.targets() if possible.setup() else [], show_commands=True)
+    build.build(step.targets() if facts() else [], show_commands=True)
     if step.command.runs != "nothing":
         print(shlex.join(["python3", "-m", "course", step.command.name, *step.words]), flush=True)
     return 0
@@ -223,8 +227,8 @@ def main(typed):
     if is_set_up and wished_device() == "gpu":  # another value than auto, gpu and simulator is refused here
         choose_device()  # ends with a sentence if there is no GPU
     if os.environ.get("ARGS") and max(len(step.about) for step in todo) != 1:
-        sys.exit("ARGS is for the program of one lesson: make 03-10 ARGS=--controls")
-    if any("$" in str(ROOT) and is_python(lesson) for step in todo for lesson in step.about):
+        sys.exit("ARGS is for the program of one lesson: make 03-12 ARGS=--controls")
+    if any("$" in str(ROOT) and lesson.is_python for step in todo for lesson in step.about):
         sys.exit(f"PyTorch's builder reads a $ in a path as the start of a variable, so chapter 05 cannot be built in {ROOT}. Give the folder another name")
     if build.is_dry_run():
         return max(pretend(step) for step in todo)

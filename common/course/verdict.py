@@ -1,285 +1,171 @@
-"""Judges one exercise for a program that shows the result: make learn, and make grade.
+"""The verdict on an answer: one object, made by one function. make check, make learn, make grade and make test show it, each in its way."""
 
-    python3 -m course verdict prepare|run|judge LESSON     prints one object of JSON
+from __future__ import annotations
 
-`prepare` builds the lesson's program and the parts of its check that no answer changes. `run` runs the program. `judge` builds the exercise
-and stops at the first test case that fails. It looks for the place of the failure in the learner's file.
-"""
-
-import contextlib
-import json
+import dataclasses
+import enum
 import os
-import re
-import signal
-import subprocess
-import sys
 import time
+from collections.abc import Callable, Mapping
 
-from course import ROOT, build, check, possible, text
-from course import judge as judging
-from course.device import choose_device
-from course.lessons import is_python, program
-from course.process import how_it_ended, run_limited
+from course import ROOT, cases, faults, possible
+from course.cases import ANY, Case
+from course.complaints import condensed, first_error, missing_c_linkage, syntax_error
+from course.device import Device
+from course.lessons import Answer, Lesson
+from course.places import Place, conflict_in, place, place_in, place_of_called
+from course.process import run_limited
 
-RUN_LIMIT = 120  # seconds for a lesson's program
-LINES = 200  # of a program's output that are kept
-
-
-# ---- places in the learner's file ----------------------------------------------------------------------------------------
-
-
-def line_of(source, number):
-    """A line of a file, without its indentation; empty if it does not exist."""
-    lines = source.read_text(encoding="utf-8", errors="replace").splitlines()
-    return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+LIMIT = 20  # seconds for one exercise: a person is waiting
+LONGER = 120  # if PyTorch has to be imported first
+ON_GPU = 60  # creating a context takes the driver up to a second, and much longer where others use the GPU, too
+BUDGET = "200000000"  # instructions, a few seconds' worth: then the simulator stops an endless kernel and names its line
 
 
-def place(source, number, column=0, exact=True):
-    """exact: the failure happened in this line. Otherwise the function that the check called begins here."""
-    return {"file": source.name, "line": number, "column": column, "code": line_of(source, number), "exact": exact}
+class Kind(str, enum.Enum):
+    SOLVED = "solved"
+    FAILED = "failed"  # a test case fails
+    COMPILE = "does not compile"
+    MISSING = "missing"
+    EMPTY = "empty"
+    UNREADABLE = "unreadable"
+    CONFLICT = "conflict"  # it contains a merge conflict
+    SKIPPED = "skipped"  # it cannot be judged on this machine
+    STOPPED = "stopped"  # it used more than it may
+    FORGED = "forged"  # it has written a report of its own
+    REFUSED = "refused"  # there is no such device
+    BROKEN = "broken"  # the judge itself ended with an error
 
 
-def place_in(said, source):
-    """The first place in `source` that a compiler, a report or a traceback names: file:12, file:12:5, file(12), File "file", line 12."""
-    name = re.escape(source.name)
-    pattern = rf'(?<![\w.-]){name}(?::(\d+)(?::(\d+))?|\((\d+)\)|", line (\d+))'
-    for found in re.finditer(pattern, said):
-        number = int(next(filter(None, (found.group(1), found.group(3), found.group(4)))))
-        if line_of(source, number):
-            return place(source, number, int(found.group(2) or 0))
-    return None
+# What a kind means, where that is a sentence.
+SENTENCES = {
+    Kind.MISSING: "{file} is missing.",
+    Kind.EMPTY: "{file} is empty.",
+    Kind.UNREADABLE: "{file} could not be read: {why}.",
+    Kind.CONFLICT: "{file}:{line} begins a merge conflict: git pull changed lines that you had changed, too.",
+    Kind.SKIPPED: "The exercise cannot be judged here: {why}.",
+    Kind.REFUSED: "The exercise was not judged: {why}",
+}
 
 
-def definitions(source):
-    """{name: line} of the functions that a file defines: C++ and CUDA by the shape of their lines, Python by def and class."""
-    found = {}
-    for number, line in enumerate(source.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
-        if source.suffix == ".py":
-            defined = re.match(r"\s*(?:def|class)\s+(\w+)", line)
-        else:
-            defined = re.match(r"(?!return\b|using\b)[A-Za-z_][\w:<>,&*\[\]\" ]*?\b(\w+)\s*\([^;{]*(?:\{.*)?$", line)
-            defined = defined or re.match(r"(?:class|struct)\s+(\w+)", line)
-        if defined and defined.group(1) not in ("if", "for", "while", "switch", "TORCH_LIBRARY", "TORCH_LIBRARY_IMPL"):
-            found.setdefault(defined.group(1), number)
-    return found
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    kind: Kind
+    why: str = ""  # in a few words; of a compiler, its first error
+    said: str = ""  # all that a compiler said, or the judge that broke
+    cases: tuple[Case, ...] = ()
+    waiting: int = 0  # test cases that were not run, because an earlier one failed
+    place: Place | None = None  # of the failure, in the learner's file
+    device: str = ""
+    build_seconds: float = 0.0
+    judge_seconds: float = 0.0
+
+    @property
+    def is_solved(self) -> bool:
+        return self.kind == Kind.SOLVED
+
+    @property
+    def failing(self) -> list[Case]:
+        return [case for case in self.cases if case.failure]
+
+    @property
+    def passed(self) -> list[str]:
+        return [case.name for case in self.cases if not case.failure]
+
+    def sentence(self, file: str) -> str:
+        """What it means, if that is a sentence; otherwise nothing."""
+        return SENTENCES.get(self.kind, "").format(file=file, why=self.why, line=self.place.line if self.place else 0)
+
+    def as_json(self) -> dict:
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def from_json(told: dict) -> Verdict:
+        kept = {**told, "kind": Kind(told["kind"]), "cases": tuple(Case(**case) for case in told["cases"])}
+        return Verdict(**{**kept, "place": Place(**told["place"]) if told["place"] else None})
 
 
-def body_of_case(checks, name):
-    """The source of one test case, up to the next."""
-    for file in checks:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        begins = [number for number, line in enumerate(lines) if re.match(r"(?:TEST_CASE|SCENARIO|\s*def test_)", line)] + [len(lines)]
-        for begin, end in zip(begins, begins[1:]):
-            body = "\n".join(lines[begin:end])
-            as_python = "def test_" + re.sub(r"\W", "_", name) + "("
-            if f'"{name}"' in re.sub(r'"\s*\n\s*"', "", body) or as_python in body:
-                return body
-    return ""
+@dataclasses.dataclass(frozen=True)
+class How:
+    """How answers are judged."""
+
+    device: Device
+    limit: int = cases.LIMIT  # seconds
+    until: str = ""  # the test case with which to begin, or ANY; if it fails, the others need not be run
+    run: Callable = run_limited  # runs a program
+    run_python: Callable | None = None  # runs tests in Python, if not in the same way
+    environment: Mapping[str, str] | None = None  # of the programs, if it is not the lesson's
+    more: tuple = ()  # files of tests in Python, besides the check's
+    examine: Callable[[list[Case]], list[Case]] = lambda found: found  # looks through the test cases before their faults are looked for
 
 
-def first_named(functions, text):
-    """The function that a text names first; None if it names none of them."""
-    named = [(found.start(), function) for function in functions if (found := re.search(rf"\b{re.escape(function)}\b", text))]
-    return min(named)[1] if named else None
+def limit_for(lesson: Lesson, device: Device) -> int:
+    return LONGER if lesson.is_python else ON_GPU if device.kind == "gpu" else LIMIT
 
 
-def place_of_called(lesson, source, name):
-    """Where the learner's function begins that the test case calls, or that its check declares."""
-    check_of = judging.of_lesson(lesson)
-    files = sorted(check_of.glob("test_*.py")) if check_of.is_dir() else [check_of]
-    defined, declared = definitions(source), "\n".join(file.read_text(encoding="utf-8") for file in files)
-    function = first_named(defined, body_of_case(files, name)) or first_named(defined, declared)
-    return place(source, defined[function], exact=False) if function else None
-
-
-def in_words(failure):
-    """A failure without the check's own code around it, where that code compares a sentence: the comparison is the details' business."""
-    lines = []
-    for line in failure.splitlines():
-        found = re.fullmatch(r'(\S+:\d+): (?:CHECK|REQUIRE)\( .* \) was "(.+)" == "(?:|all right)"', line)
-        lines.append(f"{found.group(2)}   ({found.group(1)})" if found else line)
-    if len(lines) > 1 and lines[0].startswith("after ") and re.search(r" during this test case, in \w+\.cpp:\d+", lines[1]):
-        del lines[0]  # where the check was; the learner's own line says more
-    return "\n".join(lines)
-
-
-# ---- what can be wrong before anything runs ------------------------------------------------------------------------------
-
-
-def conflict_in(content):
-    """The line of a merge conflict's first marker, or 0."""
-    lines = content.decode("utf-8", errors="replace").splitlines()
-    for number, line in enumerate(lines, start=1):
-        if line.startswith("<<<<<<< ") and any(later.startswith(">>>>>>> ") for later in lines[number:]):
-            return number
-    return 0
-
-
-def problem_with(source, lesson):
-    """Why an exercise's file cannot be judged, as a verdict; None if it can."""
-    if source is None:
-        return {"kind": "missing"}
+def obstacle(answer: Answer) -> Verdict | None:
+    """Why a file cannot be judged; None if it can."""
     try:
-        content = source.read_bytes()
+        content = answer.source.read_bytes()
+    except FileNotFoundError:
+        return Verdict(Kind.MISSING)
     except OSError as problem:
-        return {"kind": "unreadable", "why": problem.strerror}
+        return Verdict(Kind.UNREADABLE, problem.strerror or "")
     if not content.strip():
-        return {"kind": "empty"}
+        return Verdict(Kind.EMPTY)
     if b"\0" in content:
-        return {"kind": "unreadable", "why": "it contains zero bytes, so it is not a text file"}
+        return Verdict(Kind.UNREADABLE, "it contains zero bytes, so it is not a text file")
     if number := conflict_in(content):
-        return {"kind": "conflict", "place": place(source, number)}
-    reason = possible.why_not(lesson, for_check=True)
-    return {"kind": "skipped", "why": reason} if reason else None
+        return Verdict(Kind.CONFLICT, place=place(answer.source, number))
+    reason = possible.why_not(answer.lesson, for_check=True)
+    return Verdict(Kind.SKIPPED, reason) if reason else None
 
 
-# ---- building ------------------------------------------------------------------------------------------------------------
+def judge(answer: Answer, how: How, build: Callable[[], str | None]) -> Verdict:
+    """The verdict. `build` makes what is judged, unless that has been done, and returns what a compiler complains of."""
+    if wrong := obstacle(answer):
+        return wrong
+    begun = time.monotonic()
+    complaint = syntax_error(answer.source) or build()
+    seconds = time.monotonic() - begun
+    if complaint:
+        where = place_in(complaint, answer.source)
+        return Verdict(Kind.COMPILE, first_error(complaint, answer.source), condensed(complaint, answer.source.name), place=where, build_seconds=seconds)
+    found = judged_cases(answer, how)
+    spent = time.monotonic() - begun - seconds
+    failing = next((case for case in found if case.failure), None)
+    verdict = Verdict(Kind.SOLVED, cases=tuple(found), device=how.device.name, build_seconds=seconds, judge_seconds=spent)
+    if not failing:
+        return verdict
+    where = place_in(failing.failure, answer.source) or place_of_called(answer, failing.name)
+    waiting = set(names_of(answer, how)) - {case.name for case in found} if how.until == ANY else ()
+    return dataclasses.replace(verdict, kind=Kind.FAILED, why=failing.name, place=where, waiting=len(waiting))
 
 
-def first_error(said, source):
-    """The compiler's first error, a line; of several lines from a linker, the functions that are missing."""
-    condensed = check.condensed(said, source.name)
-    for line in condensed.splitlines():
-        if found := re.search(r"(?:^|[):] ?)(?:fatal )?error ?: (.*)", line.replace("collect2: error: ", "")):
-            return found.group(1).strip()
-    return next((line.strip() for line in condensed.splitlines() if line.strip()), "it was not built")
-
-
-def build_exercise(lesson, source):
-    """Builds what an edit changes; a verdict if that fails, otherwise None."""
-    wrong = judging.syntax_error(source)
-    if not wrong:
-        as_it_is = ["-o", build.SIMULATOR] if (ROOT / build.SIMULATOR).exists() else []  # it was built when the trainer began
-        targets = f"WANTED={' '.join(judging.targets_of(lesson, 'exercise'))}"
-        built = build.call([*as_it_is, "wanted", targets, "QUIET=yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        if built.returncode == 0:
-            return None
-        wrong = build.without_make(built.stderr) or "make ended with an error and said nothing"
-    error = first_error(wrong, source)
-    if source.suffix == ".py":  # the last line says what is wrong
-        error = wrong.splitlines()[0].partition(": ")[2] or wrong
-    return {"kind": "compile", "error": error, "said": check.shortened(wrong), "place": place_in(wrong, source)}
-
-
-# ---- judging -------------------------------------------------------------------------------------------------------------
-
-
-def names_of_tests(lesson):
-    """The sentences of a lesson's check in Python, in the order of its files."""
-    found = []
-    for file in sorted(judging.of_lesson(lesson).glob("test_*.py")):
-        found += [name.replace("_", " ") for name in re.findall(r"^def test_(\w+)\(", file.read_text(encoding="utf-8"), re.MULTILINE)]
+def judged_cases(answer: Answer, how: How) -> list[Case]:
+    """The test cases of the check. A kernel's results may be right by luck, so the simulator runs it once more, with all checks on, if it has
+    passed everything. For other exercises it does so if CUDASIM_CHECK is set."""
+    until = how.until if how.until != faults.CASE else ""
+    if answer.lesson.is_python:
+        environment = {**environment_of(answer, how), "ANSWER": str(answer.source if answer.source.suffix == ".py" else ROOT / answer.target)}
+        found = cases.run_pytest(answer.lesson.check, environment, how.limit, until or None, how.more, how.run_python or how.run)
+    else:
+        found = cases.run_cases(ROOT / answer.target, environment_of(answer, how), limit=how.limit, until=until or None, run=how.run)
+    for case in found:
+        case.failure = missing_c_linkage(answer.ptx, case.failure or "") or case.failure
+    found = how.examine(found)
+    is_tried = answer.has_kernels or os.environ.get("CUDASIM_CHECK")
+    if is_tried and not answer.lesson.is_python and how.device.kind == "simulator" and not any(case.failure for case in found):
+        found.append(faults.case_of(answer, environment_of(answer, how), how.limit * 3, how.run))
     return found
 
 
-def cases_until_first(lesson, source, device):
-    """(cases up to the first that fails, the names of all cases, what the simulator reported)."""
-    limit = check.limit_for(lesson, device)
-    if is_python(lesson):
-        cases = judging.judge(lesson, "exercise", device, limit, until=judging.ANY)
-        return cases, names_of_tests(lesson), ""
-    binary, environment = ROOT / judging.binary_of(lesson, "exercise"), {**device.environment_for(lesson), "COURSE_FRAMES": "yes"}
-    run = judging.Run(binary, environment, ["--abort"], None, limit)
-    cases, names = run.cases, []
-    for case in cases:
-        case.failure = judging.misses_c_linkage(binary.parent / "exercise.ptx", case.failure or "") or case.failure
-    if any(case.failure for case in cases):
-        names = judging.case_names(binary, environment)
-    elif not cases:
-        broken = judging.Case("the test program starts")
-        broken.failure = f"it {run.end}\n{run.said}"
-        cases = [broken]
-    else:
-        cases += check.faults_of(lesson, source, device)
-    return cases, names, run.said
+def environment_of(answer: Answer, how: How) -> dict[str, str]:
+    return dict(how.environment) if how.environment is not None else {**how.device.environment_for(answer.lesson), "COURSE_FRAMES": "yes"}
 
 
-def last_report(said):
-    """The simulator's last report in what a program wrote on stderr."""
-    found = re.findall(r"^========= simulated GPU: .*\n(?:  .*\n)*", said + "\n", re.MULTILINE)
-    return found[-1].rstrip() if found else ""
-
-
-def judge(lesson):
-    source = judging.answers(lesson).get("exercise")
-    if wrong := problem_with(source, lesson):
-        return {**wrong, "build_seconds": 0.0}
-    os.environ.setdefault("CUDASIM_BUDGET", check.BUDGET)
-    device = choose_device()
-    # On a GPU, the driver starts while the compiler works; not where a check compares the memory that is free before and after.
-    with contextlib.nullcontext() if judging.looks_at_free_memory(lesson) else device.held():
-        begun = time.monotonic()
-        wrong = build_exercise(lesson, source)
-        built = time.monotonic() - begun
-        return {**(wrong or judged(lesson, source, device)), "build_seconds": built}
-
-
-def judged(lesson, source, device):
-    """The verdict on an exercise that has been built."""
-    begun = time.monotonic()
-    cases, names, said = cases_until_first(lesson, source, device)
-    result = {"kind": "solved", "device": device.name, "passed": [case.name for case in cases if not case.failure], "judge_seconds": time.monotonic() - begun}
-    failing = next((case for case in cases if case.failure), None)
-    if failing:
-        failure, report = failing.failure, last_report(said)
-        if report and report not in failure:
-            failure += "\n" + report
-        known = [case.name for case in cases]
-        result.update(kind="failed", case=failing.name, failure=failure, words=in_words(failure), waiting=len([name for name in names if name not in known]))
-        result["place"] = place_in(failure, source) or place_of_called(lesson, source, failing.name)
-    return result
-
-
-# ---- the lesson's program ------------------------------------------------------------------------------------------------
-
-
-def prepare(lesson):
-    """Builds in advance; whether the exercise itself compiles does not matter here."""
-    if possible.why_not(lesson):
-        return {"kind": "skipped", "why": possible.why_not(lesson)}
-    targets = build.program_targets(lesson)
-    if not possible.why_not(lesson, for_check=True):
-        targets = targets + judging.targets_of(lesson, "exercise")
-    build.call(["-k", "wanted", f"WANTED={' '.join(targets)}", "QUIET=yes"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return {"kind": "prepared"}
-
-
-def recorded(lesson):
-    """What a GPU printed, where the text explains its figures and the simulator's are others."""
-    readme = ROOT / lesson / "README.md"
-    return text.recorded(dict(text.sections(readme.read_text(encoding="utf-8"))).get("Run", "")) if readme.exists() else []
-
-
-def run(lesson):
-    if reason := possible.why_not(lesson):
-        return {"kind": "skipped", "why": reason}
-    built = build.call(["wanted", f"WANTED={' '.join(build.program_targets(lesson))}", "QUIET=yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    if built.returncode != 0:
-        return {"kind": "compile", "said": check.shortened(build.without_make(built.stderr), 12)}
-    device = choose_device()
-    try:
-        ended = run_limited(program(lesson), RUN_LIMIT, env=device.environment_for(lesson), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        how, printed = "" if ended.returncode == 0 else how_it_ended(ended.returncode), ended.stdout + ended.stderr
-    except subprocess.TimeoutExpired as stopped:
-        how, printed = f"did not end within {RUN_LIMIT} seconds and was stopped", (stopped.stdout or b"").decode(errors="replace")
-    return {
-        "kind": "ran",
-        "device": device.name,
-        "output": printed.splitlines()[:LINES],
-        "how": how,
-        "recorded": recorded(lesson) if device.kind == "simulator" else [],
-    }
-
-
-def main(words):
-    if len(words) != 2 or words[0] not in ("prepare", "run", "judge"):
-        sys.exit("python3 -m course verdict prepare|run|judge LESSON")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the learner's program is stopped on the way out
-    try:
-        told = {"prepare": prepare, "run": run, "judge": judge}[words[0]](words[1])
-    except SystemExit as refused:  # a sentence about the device
-        if not isinstance(refused.code, str):
-            raise
-        told = {"kind": "refused", "why": refused.code}
-    json.dump(told, sys.stdout)
-    return 0
+def names_of(answer: Answer, how: How) -> list[str]:
+    """The names of all test cases of the check."""
+    if answer.lesson.is_python:
+        return cases.names_in_python(answer.lesson.check_files)
+    return cases.case_names(ROOT / answer.target, environment_of(answer, how))

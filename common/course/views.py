@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course import feedback, progress
-from course.lessons import chapters, heading, lessons, number
+from course.lessons import chapters, heading, lessons
 
 
 class View:
@@ -92,28 +92,28 @@ class Outcome(View):
         if run is None:
             seconds = int(trainer.job.seconds()) if trainer.job else 0
             return shown.add(f"Building and running the program {trainer.screen.marks['more']} {seconds} s", style="quiet")
-        shown.add(f"$ make {number(trainer.lesson)}", style="strong")
+        shown.add(f"$ make {trainer.lesson.number}", style="strong")
         self.add_run(shown, run, trainer.lesson)
         for summary, body in trainer.text.results:
             shown.space().add(summary, style="strong").markdown(body)
         return shown
 
     def add_run(self, shown, run, lesson):
-        if run["kind"] == "ran":
-            for line in run["output"]:
+        if run.kind == "ran":
+            for line in run.output:
                 shown.code(line, shift=self.shift)
-            if run["how"]:
-                shown.add(f"(the program {run['how']})", style="quiet")
-            if run["recorded"]:
+            if run.how:
+                shown.add(f"(the program {run.how})", style="quiet")
+            if run.recorded:
                 shown.space().add("As recorded on an NVIDIA H200 (the text explains these figures):", style="quiet")
-            for line in run["recorded"]:
+            for line in run.recorded:
                 shown.code(line, shift=self.shift)
-        elif run["kind"] == "compile":
+        elif run.kind == "does not compile":
             shown.add(f"main does not compile. If you edited it, `git diff {lesson}` shows the edit.", style="bad")
-            for line in run["said"].splitlines():
+            for line in run.said.splitlines():
                 shown.code(line)
         else:
-            shown.add("The program was not run: " + str(run.get("why") or " ".join(run.get("said", [])) or "it gave no reason") + ".")
+            shown.add("The program was not run: " + (run.why or " ".join(run.said.splitlines()) or "it gave no reason") + ".")
 
     def keys(self, trainer):
         return [("Enter", "the exercise"), ("t", "text"), ("arrows", "scroll"), ("l", "list"), ("q", "quit")]
@@ -137,7 +137,7 @@ class Work(View):
         if predicted := entry.get("prediction"):
             result = f"  The result: {trainer.text.first_result}" if trainer.text.first_result else ""
             prediction.add(f'You predicted: "{predicted}"{result}', style="note")
-        is_solved = (trainer.verdict or {}).get("kind") == "solved"
+        is_solved = trainer.verdict is not None and trainer.verdict.is_solved
         for each in trainer.text.hints[: 0 if is_solved else entry.get("hints", 0)]:
             hints.markdown("Hint: " + each)
         task = trainer.screen.lines().markdown(trainer.text.exercise).lines
@@ -168,7 +168,7 @@ class Work(View):
             (used < hints, "h", f"hint {used + 1} of {hints}"),
             (trainer.may_see_solution(), "s", "solution"),
             (trainer.details(), "d", "details"),
-            (trainer.needs_torch(), "f", "fetch PyTorch"),
+            (trainer.lacks_torch, "f", "fetch PyTorch"),
             (True, "e", "edit"),
             (True, "t", "text"),
             (True, "v", "the run"),
@@ -196,7 +196,7 @@ class Work(View):
             trainer.reset() if key == "y" else trainer.say("Nothing was reset.")
         elif key == "r":
             self.asking = trainer.can_reset()
-        elif key == "f" and trainer.needs_torch():
+        elif key == "f" and trainer.lacks_torch:
             trainer.fetch_torch()
         else:
             does.get(key, lambda: trainer.press_common(key))()
@@ -231,20 +231,20 @@ class Chooser(View):
 
     def __init__(self, lesson):
         self.at, self.moved = lesson, True
-        self.rows = [row for chapter in chapters() for row in [chapter, *lessons([chapter])]]
+        self.rows = [row for chapter in chapters() for row in [chapter, *lessons([chapter])]]  # names of chapters, and lessons
 
     def lines(self, trainer, room):
         shown, kept, marks = trainer.screen.lines(), trainer.kept, trainer.screen.marks
         for row in self.rows:
-            if "/" not in row:
+            if isinstance(row, str):
                 own = lessons([row])
                 shown.add(f"{heading(row)}   {len(progress.solved(kept, own))} of {len(own)}", style="strong")
                 continue
-            entry = kept["lessons"].get(row, {})
+            entry = progress.entry_of(kept, row)
             mark = marks["passed"] if entry.get("solved") else marks["dash"] if entry.get("attempts") else " "
             pointer = marks["here"] if row == self.at else " "
             told = progress.state(entry) if entry else ""
-            line = f"{pointer} {mark} {heading(row).removesuffix(' ★'):<42}"
+            line = f"{pointer} {mark} {row.heading.removesuffix(' ★'):<42}"
             shown.code(line + (told if len(line) + len(told) <= shown.width else ""), style="note" if row == self.at else "")
         if self.moved:
             place, self.moved = self.rows.index(self.at), False

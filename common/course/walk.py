@@ -10,10 +10,9 @@ import sys
 import termios
 import textwrap
 
-from course import ROOT, text
+from course import text
 from course.device import choose_device
-from course.lessons import heading as heading_of
-from course.lessons import program
+from course.lessons import named
 from course.possible import why_not
 from course.process import RESTORE, how_it_ended
 
@@ -166,8 +165,8 @@ def run(screen, lesson, device):
         screen.show([f"skipped: {reason}"])
         return
     ended = subprocess.run(
-        program(lesson),
-        env=device.environment_for(lesson), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
+        lesson.program(),
+        env=device.environment_for(lesson), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
     )  # fmt: skip
     screen.show_as_they_are(ended.stdout.splitlines())
     screen.show_as_they_are(ended.stderr.splitlines())  # reports come last: into a pipe, a program's output waits until its end
@@ -177,11 +176,10 @@ def run(screen, lesson, device):
 
 def teach(screen, lesson, device, next_lesson):
     """One lesson: its sections in the README's order; Run really runs, the exercise and the edits stay in the text."""
-    readme = ROOT / lesson / "README.md"
-    if not readme.exists():
+    if not lesson.text:
         screen.show(["", f"{lesson} has no README.md. If the file was deleted, {RESTORE}"])
         return
-    parts = text.sections(readme.read_text(encoding="utf-8"))
+    parts = text.sections(lesson.text)
     for number, (heading, body) in enumerate(parts):
         shown, details = text.folded(body)
         if number == 0:
@@ -201,10 +199,11 @@ def teach(screen, lesson, device, next_lesson):
                 screen.wait(summary)
                 screen.show(["", f"**{summary}**"] + rendered(answer))
     screen.show(["", f'For "Break it" and the exercise: {lesson}/README.md', f"To check your solution: make check {lesson}"])
-    screen.wait("next: " + heading_of(next_lesson) if next_lesson else "the end")
+    screen.wait("next: " + next_lesson.heading if next_lesson else "the end")
 
 
-def main(lessons):
+def main(words):
+    lessons = named(words)
     if not lessons:
         sys.exit("There is no lesson to walk through.")
     device, screen = choose_device(), Screen()

@@ -12,9 +12,11 @@ import tempfile
 import unittest
 from unittest import mock
 
-from course import ROOT, bench, lessons, possible, run, text, walk
+from course import ROOT, bench, interpreter, possible, run, text, walk
 from course.device import SIMULATOR, Device
-from course.test import everything
+from course.lessons import Lesson, every
+from course.test import everything, suites
+from course.test.count import Count
 
 
 def test_rows_of_a_table_are_read_as_numbers():
@@ -35,8 +37,8 @@ def test_rows_in_columns_are_read_as_numbers_too():
 
 
 def test_a_lesson_measures_if_its_text_says_so():
-    assert bench.measures("03-memory/04-pageable-vs-pinned")
-    assert not bench.measures("03-memory/01-alloc-copy-free")
+    assert bench.measures(every()["03-memory/04-pageable-vs-pinned"])
+    assert not bench.measures(every()["03-memory/01-alloc-copy-free"])
 
 
 def test_a_bench_that_measured_nothing_keeps_what_is_kept():
@@ -108,7 +110,7 @@ def test_a_walk_takes_what_was_typed_before_it_began_for_no_answer():
 
 def test_a_lesson_that_fails_may_have_been_broken_on_purpose():
     device = Device("simulator", "", "", dict(os.environ))
-    with mock.patch.multiple(run, choose_device=lambda: device, program=lambda _: ["false"], why_not=lambda _: None):
+    with mock.patch.multiple(run, choose_device=lambda: device, why_not=lambda _: None), programs(lambda _: ["false"]):
         with contextlib.redirect_stdout(io.StringIO()) as shown:
             assert run.main(["02-context/03-current"]) == 1
     *_, failed, last = shown.getvalue().splitlines()
@@ -125,11 +127,12 @@ def test_a_program_that_is_edited_is_named_beside_what_failed_of_it():
         with mock.patch.dict(os.environ, alone):
             for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "as committed"]):
                 subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
-            assert everything.edited_files(pathlib.Path(folder)) == []
+            lesson = Lesson(folder, frozenset(["main.cpp", "kernels.cu"]))
+            assert everything.edited_files(lesson) == []
             pathlib.Path(folder, "main.cpp").write_text("// edited\n", encoding="utf-8")
-            assert everything.edited_files(pathlib.Path(folder)) == ["main.cpp"]
-    count = everything.Count()
-    count.edited = {"02-context/03-current": ["main.cpp"], "02-context/04-ownership": ["main.cpp"]}
+            assert everything.edited_files(lesson) == ["main.cpp"]
+    count = Count()
+    count.edited = {every()["02-context/03-current"]: ["main.cpp"], every()["02-context/04-ownership"]: ["main.cpp"]}
     count.fail("02-context/03-current/README.md:19", "another output")
     count.fail("02-context/03-current/README.md:29", "another output")
     count.skip("02-context/04-ownership", "no nvcc")
@@ -142,8 +145,8 @@ def test_a_program_that_is_edited_is_named_beside_what_failed_of_it():
 def test_what_failed_or_was_skipped_is_named_beside_its_count():
     skipped = {"05-extension/12-libraries": "no library", "05-extension/13-packaging": "no pip"}
     device = Device("simulator", "", "", dict(os.environ))
-    told = lambda lesson: ["false"] if lesson == "02-context/03-current" else ["true"]
-    with mock.patch.multiple(run, choose_device=lambda: device, program=told, why_not=skipped.get):
+    told = lambda lesson: ["false"] if lesson.name == "02-context/03-current" else ["true"]
+    with mock.patch.multiple(run, choose_device=lambda: device, why_not=lambda lesson: skipped.get(lesson.name)), programs(told):
         for lessons, last in (
             (["01-driver-init/01-hello-driver", "02-context/03-current", *skipped], "1 lessons succeeded, 1 failed (02-03), 2 skipped (05-12, 05-13)"),
             (["01-driver-init/01-hello-driver", "01-driver-init/02-version"], "2 lessons succeeded, 0 failed, 0 skipped"),
@@ -153,12 +156,17 @@ def test_what_failed_or_was_skipped_is_named_beside_its_count():
             assert shown.getvalue().splitlines()[-1] == last, shown.getvalue()
 
 
+def programs(of_lesson):
+    """Inside the with block, the program of a lesson is the command that `of_lesson` returns."""
+    return mock.patch.object(Lesson, "program", of_lesson)
+
+
 def programs_started(kind, one_output, commands, shown):
     """Runs the commands as programs of lessons; returns their names and statuses as `shown` gets them one by one."""
     device = Device(kind, "", "", dict(os.environ))
-    with mock.patch.multiple(run, program=commands.get, why_not=lambda _: None, one_output=lambda: one_output):
-        with contextlib.closing(run.started(list(commands), device)) as started:
-            return [(name, shown(running)) for name, running in started]
+    with mock.patch.multiple(run, why_not=lambda _: None, one_output=lambda: one_output), programs(lambda lesson: commands[lesson.name]):
+        with contextlib.closing(run.started([Lesson(name, frozenset()) for name in commands], device)) as started:
+            return [(lesson.name, shown(running)) for lesson, running in started]
 
 
 def test_on_the_simulator_programs_run_before_their_turn_and_print_in_order(tmp_path, capfd):
@@ -192,16 +200,16 @@ def test_an_interruption_ends_the_programs_that_run_before_their_turn():
 def test_a_walk_says_that_a_lesson_has_no_text():
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
-        walk.teach(walk.Screen(), "02-context/99-gone", None, None)
+        walk.teach(walk.Screen(), Lesson("02-context/99-gone", frozenset()), None, None)
     assert "02-context/99-gone has no README.md. If the file was deleted" in shown.getvalue(), shown.getvalue()
 
 
 def test_a_lesson_env_sets_what_is_not_set_already():
-    lesson = "02-context/10-two-devices"
+    lesson = every()["02-context/10-two-devices"]
     asked = lambda environment: Device("simulator", "", "", environment).environment_for(lesson)
     assert asked({"HOME": "/"}) == {"HOME": "/", "CUDASIM_DEVICES": "2", "CUDASIM_QUIET": "1"}
     assert asked({"CUDASIM_DEVICES": "3", "CUDASIM_QUIET": ""}) == {"CUDASIM_DEVICES": "3", "CUDASIM_QUIET": ""}
-    assert lessons.settings("02-context/03-current") == {}
+    assert every()["02-context/03-current"].settings == {}
 
 
 ASKS_FOR_A_TABLE = """import ctypes, sys
@@ -224,14 +232,14 @@ def test_the_readme_runs_a_program_of_your_own_as_it_says():
     """All lines but `make simulator`, pasted into a shell that knows nothing, beside a program of the runtime API."""
     blocks = text.blocks((ROOT / "README.md").read_text(encoding="utf-8"))
     (pasted,) = [block.lines for block in blocks if block.lines[0].startswith("make simulator")]
-    lesson = "01-driver-init/02-whole-arc"
+    lesson = every()["01-driver-init/02-whole-arc"]
     if possible.why_not(lesson) or not (SIMULATOR.parent / "runtime" / "libcudart.so").exists():
         return
     with tempfile.TemporaryDirectory() as folder:
         here = pathlib.Path(folder)
         for name in ("build", "common"):
             (here / name).symlink_to(ROOT / name)
-        shutil.copy(ROOT / lesson / "twin.cu", here / "prog.cu")
+        shutil.copy(lesson.folder / "twin.cu", here / "prog.cu")
         ours = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA", "LD_"))}
         ran = subprocess.run(["bash", "-e", "-c", "\n".join(pasted[1:])], cwd=here, env=ours, capture_output=True, text=True, check=False)
         assert ran.returncode == 0 and "1000 of 1000" in ran.stdout, ran.stdout + ran.stderr
@@ -245,18 +253,18 @@ def test_what_a_text_shows_of_a_second_gpu_holds_where_there_are_two():
 
 def test_programs_that_tests_make_up_are_elsewhere_if_none_may_start_in_the_temporary_folder():
     built = str(ROOT / "build" / "temporary")
-    assert everything.executable_place() in (tempfile.gettempdir(), built)
+    assert suites.executable_place() in (tempfile.gettempdir(), built)
     with mock.patch("os.access", lambda *_: False):
-        assert everything.executable_place() == built and os.path.isdir(built)
+        assert suites.executable_place() == built and os.path.isdir(built)
 
 
 def test_a_lesson_in_python_runs_with_the_environments_python_and_finds_common():
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(lessons, "ROOT", pathlib.Path(folder)):
-        assert lessons.python() == sys.executable
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(interpreter, "ROOT", pathlib.Path(folder)):
+        assert interpreter.python() == sys.executable
         python = pathlib.Path(folder, "build/python/bin/python3")
         python.parent.mkdir(parents=True)
         python.touch()
         for users, path in {"": folder, "/mine": f"{folder}:/mine"}.items():
             with mock.patch.dict(os.environ, PYTHONPATH=users):
-                found = lessons.for_python()
-            assert lessons.python() == str(python) and found["PATH"].startswith(f"{python.parent}:") and found["PYTHONPATH"] == path, users
+                found = interpreter.for_python()
+            assert interpreter.python() == str(python) and found["PATH"].startswith(f"{python.parent}:") and found["PYTHONPATH"] == path, users

@@ -15,12 +15,13 @@ from unittest import mock
 
 import pytest
 
-from course import ROOT, check, enclosure, grade, mistakes, possible
+from course import ROOT, bounds, enclosure, grade, mistakes, possible, verdict
 from course.device import choose_device
 from course.enclosure import MEGABYTE, Enclosure, Limits, Stopped
 from course.grade import Submission
+from course.lessons import every
 
-LESSON = "02-context/06-threads"
+LESSON = every()["02-context/06-threads"]
 PYTHON = [sys.executable, "-I", "-c"]
 
 
@@ -73,7 +74,7 @@ def test_what_is_not_an_exercise_is_not_opened(folder):
         "b/02-02.cpp: it has 1 MB",
     ):
         assert part in told, told
-    assert "is judged instead" in told and grade.collect(folder, ["02-context/02-scope"])[0]["c"] == {}
+    assert "is judged instead" in told and grade.collect(folder, [every()["02-context/02-scope"]])[0]["c"] == {}
 
 
 @pytest.mark.parametrize(
@@ -234,7 +235,7 @@ def nothing_or(path):
 
 HEAD = '#include "common/cu.hpp"\n#include <functional>\n#include <thread>\n'
 SIGNATURE = "void in_worker(const std::function<void()>& work)"
-SOLUTION = (ROOT / LESSON / "solution.cpp").read_text(encoding="utf-8")
+SOLUTION = (LESSON.folder / "solution.cpp").read_text(encoding="utf-8")
 FORGES = """#include <unistd.h>
 #include <cstdio>
 #include <fstream>
@@ -328,14 +329,14 @@ def hostile_class():
     enclosure.fetch_bubblewrap()
     if not (found := enclosure.bubblewrap())[0]:
         pytest.skip(f"hostile programs run only in a sandbox: {found[1]}")
-    before = {path: path.read_bytes() for path in (ROOT / "tests/02-context/06-threads.cpp", ROOT / LESSON / "solution.cpp")}
-    with tempfile.TemporaryDirectory() as place, mock.patch.object(grade, "RESULTS", ROOT / "build" / "grade-hostile"), mock.patch.object(check, "LIMIT", 10):
+    before = {path: path.read_bytes() for path in (ROOT / "tests/02-context/06-threads.cpp", LESSON.folder / "solution.cpp")}
+    with tempfile.TemporaryDirectory() as place, mock.patch.object(grade, "RESULTS", ROOT / "build" / "grade-hostile"), mock.patch.object(verdict, "LIMIT", 10):
         with mock.patch.dict(os.environ, DEVICE="simulator"):
             for student, (content, _, _) in HOSTILE.items():
                 put(pathlib.Path(place), f"{student}/02-06.cpp", content.replace("@FOLDER@", place).replace("@ROOT@", str(ROOT)))
             submissions, _ = grade.collect(pathlib.Path(place), [])
             with Enclosure(
-                [place, ROOT / "build/grade-hostile/known.json", ROOT / LESSON / "solution.cpp"], Limits(memory=900 * MEGABYTE), isolated=True
+                [place, ROOT / "build/grade-hostile/known.json", LESSON.folder / "solution.cpp"], Limits(memory=900 * MEGABYTE), isolated=True
             ) as enclosed:
                 graded = grade.Grading(pathlib.Path(place), submissions, [], enclosed, choose_device()).run(2)
         handed_in = {student: (pathlib.Path(place) / student / "02-06.cpp").exists() for student in HOSTILE}
@@ -360,4 +361,4 @@ def test_a_hostile_class_has_harmed_nothing(hostile_class):
     assert all(handed_in.values()) and all(path.read_bytes() == content for path, content in before.items())
     mine = f"build/tests/{LESSON}/graded-"
     running = [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if mine.encode() in nothing_or(path)]
-    assert not running and not list((ROOT / "build" / "tests" / LESSON).glob("graded-*")), running
+    assert not running and not list((ROOT / "build" / "tests" / LESSON.name).glob("graded-*")), running

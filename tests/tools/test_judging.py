@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import pathlib
 import stat
@@ -12,12 +13,17 @@ from unittest import mock
 
 import pytest
 
-from course import ROOT, check, faults, judge
+from course import ROOT, cases, check, complaints, faults, lessons, possible, verdict
+from course.cases import Case
 from course.device import Device
-from course.lessons import python
+from course.interpreter import python
+from course.lessons import Answer, every
+from course.places import Place
 from course.process import run_limited
 from course.test import preloaded
+from course.verdict import How, Kind, Verdict
 
+SIMULATED = Device("simulator", "", "", {})
 SIMULATOR_SAID = """cudasim: something else
 ========= simulated GPU: illegal address
   kernel   guilty
@@ -70,8 +76,8 @@ echo '<TestCase name="is skipped"><OverallResult success="true"/></TestCase></Gr
 
 def test_the_stack_of_a_crash_is_taken_out_of_what_was_said():
     stack = "before\nframes:\n/x/check(+0x12) [0x55]\n/lib/libc.so.6(+0x3c050) [0x7f]\n/x/check(main+0x1) [0x56]\nafter"
-    assert judge.without_frames(stack, "/x/check") == ("before\nafter", None)
-    assert judge.without_frames("no frames: here", "/x/check") == ("no frames: here", None)
+    assert cases.without_frames(stack, "/x/check") == ("before\nafter", None)
+    assert cases.without_frames("no frames: here", "/x/check") == ("no frames: here", None)
 
 
 def cases_of_program(**environment):
@@ -80,14 +86,14 @@ def cases_of_program(**environment):
         program = pathlib.Path(folder) / "check"
         program.write_text(PROGRAM, encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        return {case.name: case for case in judge.run_cases(program, {**os.environ, **environment})}
+        return {case.name: case for case in cases.run_cases(program, {**os.environ, **environment})}
 
 
 def test_a_case_that_ends_the_program_fails_and_the_others_still_run():
-    cases = cases_of_program()
-    assert cases["fails"].failure == "a.cpp:7: CHECK( a == b ) was 1 == 2"
-    assert cases["ends, the program"].failure == "the program ended with status 3 during this test case\nthe call failed"
-    assert cases["is skipped"].failure is None and cases["is skipped"].skipped == "no second device"
+    found = cases_of_program()
+    assert found["fails"].failure == "a.cpp:7: CHECK( a == b ) was 1 == 2"
+    assert found["ends, the program"].failure == "the program ended with status 3 during this test case\nthe call failed"
+    assert found["is skipped"].failure is None and found["is skipped"].skipped == "no second device"
 
 
 def test_a_program_that_ends_itself_by_a_macro_is_told_of_the_other():
@@ -100,10 +106,10 @@ def test_a_case_that_rejects_is_enough():
         program, asked = pathlib.Path(folder) / "check", pathlib.Path(folder) / "asked"
         program.write_text(PROGRAM.replace("\n", f'\necho "$*" >> {asked}\n', 1), encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        for until, last in ((judge.ANY, "--abort"), ("fails", '"fails"'), ("ends, the program", '"ends\\, the program"')):
+        for until, last in ((cases.ANY, "--abort"), ("fails", '"fails"'), ("ends, the program", '"ends\\, the program"')):
             asked.write_text("", encoding="utf-8")
-            cases = {case.name: case for case in judge.run_cases(program, dict(os.environ), until=until)}
-            assert until == judge.ANY or cases[until].failure, cases
+            found = {case.name: case for case in cases.run_cases(program, dict(os.environ), until=until)}
+            assert until == cases.ANY or found[until].failure, found
             (once,) = asked.read_text(encoding="utf-8").splitlines()
             assert once.endswith(" " + last), once
         # Where that one does not reject, all are run.
@@ -111,7 +117,7 @@ def test_a_case_that_rejects_is_enough():
             f'#!/bin/sh\necho >> {asked}\necho \'<Catch><TestCase name="p"><OverallResult success="true"/></TestCase></Catch>\' > $4\n', encoding="utf-8"
         )
         asked.write_text("", encoding="utf-8")
-        assert [case.failure for case in judge.run_cases(program, dict(os.environ), until="p")] == [None]
+        assert [case.failure for case in cases.run_cases(program, dict(os.environ), until="p")] == [None]
         assert asked.read_text(encoding="utf-8") == "\n\n"
 
 
@@ -136,11 +142,11 @@ def test_cases_run_side_by_side_but_for_those_that_must_be_alone():
         program, asked = pathlib.Path(folder) / "check", pathlib.Path(folder) / "asked"
         program.write_text(LISTING, encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        cases = {case.name: case for case in judge.run_side_by_side(program, dict(os.environ), folder, 9, 3)}
+        found = {case.name: case for case in cases.run_side_by_side(program, dict(os.environ), folder, 9, 3)}
         told = asked.read_text(encoding="utf-8").splitlines()
-    assert list(cases) == ["a", "b", "ends", "memory, free"], list(cases)
-    assert [name for name, case in cases.items() if case.failure] == ["ends"], cases["ends"].failure
-    assert "ended with status 3" in cases["ends"].failure
+    assert list(found) == ["a", "b", "ends", "memory, free"], list(found)
+    assert [name for name, case in found.items() if case.failure] == ["ends"], found["ends"].failure
+    assert "ended with status 3" in found["ends"].failure
     assert told[-2:] == ['begin "memory\\, free"', 'end "memory\\, free"'] and not told[2].startswith("end"), told
 
 
@@ -149,7 +155,7 @@ def test_a_program_that_ends_badly_after_its_last_case_fails():
         program = pathlib.Path(folder) / "check"
         program.write_text(PROGRAM.replace('success="false"', 'success="true"') + "echo 'leaked' >&2; exit 23\n", encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        *_, last = judge.run_cases(program, dict(os.environ))
+        *_, last = cases.run_cases(program, dict(os.environ))
     assert last.name == "the test program exits normally" and last.failure.startswith("all cases passed, then it ended with status 23\n"), last.failure
     assert last.failure.endswith("leaked"), last.failure
 
@@ -160,41 +166,41 @@ def test_an_exercise_that_is_being_worked_on_is_not_the_courses():
         exercise.write_text("// Your code here.\n", encoding="utf-8")
         alone = {"GIT_CEILING_DIRECTORIES": os.path.dirname(folder), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         with mock.patch.dict(os.environ, STRICT="", **alone):
-            assert judge.is_edited(exercise) is None and not judge.is_learners(exercise)  # no repository
+            assert lessons.is_edited(exercise) is None and not lessons.is_learners(exercise)  # no repository
             with mock.patch.dict(os.environ, PATH=folder):
-                assert judge.is_edited(exercise) is None  # no git
+                assert lessons.is_edited(exercise) is None  # no git
             for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "as committed"]):
                 subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
-            assert judge.is_edited(exercise) is False and not judge.is_learners(exercise)
+            assert lessons.is_edited(exercise) is False and not lessons.is_learners(exercise)
             exercise.write_text("int half = \n", encoding="utf-8")
-            assert judge.is_edited(exercise) and judge.is_learners(exercise)
+            assert lessons.is_edited(exercise) and lessons.is_learners(exercise)
         with mock.patch.dict(os.environ, STRICT="yes"):
-            assert not judge.is_learners(exercise)
+            assert not lessons.is_learners(exercise)
 
 
 def test_a_place_is_named_from_the_root():
     xml = f'<Expression type="CHECK" filename="{ROOT}/tests/02-context/03-current.cpp" line="43"><Original>a</Original></Expression>'
-    assert judge._sentence(judge.ElementTree.fromstring(xml)).startswith("tests/02-context/03-current.cpp:43: CHECK( a )")
+    assert cases._sentence(cases.ElementTree.fromstring(xml)).startswith("tests/02-context/03-current.cpp:43: CHECK( a )")
 
 
 def test_a_comparison_stands_on_one_line():
     xml = '<Expression filename="a.cpp" line="7"><Original>a == b</Original><Expanded>\n"long"\n==\n"longer"\n</Expanded></Expression>'
-    assert judge._sentence(judge.ElementTree.fromstring(xml)) == 'a.cpp:7: CHECK( a == b ) was "long" == "longer"'
+    assert cases._sentence(cases.ElementTree.fromstring(xml)) == 'a.cpp:7: CHECK( a == b ) was "long" == "longer"'
 
 
 def test_a_handle_is_shown_without_its_zeros():
     xml = '<Expression filename="a.cpp" line="7"><Original>a</Original><Expanded>{ 0x00003c0000000080, 0x0 }\n==\n{  }</Expanded></Expression>'
-    assert judge._sentence(judge.ElementTree.fromstring(xml)) == "a.cpp:7: CHECK( a ) was { 0x3c0000000080, 0x0 } == {  }"
+    assert cases._sentence(cases.ElementTree.fromstring(xml)) == "a.cpp:7: CHECK( a ) was { 0x3c0000000080, 0x0 } == {  }"
 
 
 def test_a_crash_is_said_to_be_below_the_line_that_catch2_saw_last():
     xml = '<FatalErrorCondition filename="tests/a.cpp" line="7">SIGSEGV</FatalErrorCondition>'
-    assert judge._sentence(judge.ElementTree.fromstring(xml)) == "after tests/a.cpp:7: SIGSEGV, in your code or below it"
+    assert cases._sentence(cases.ElementTree.fromstring(xml)) == "after tests/a.cpp:7: SIGSEGV, in your code or below it"
 
 
 def test_where_nothing_was_thrown_that_is_said():
     xml = '<Expression type="{}" filename="a.cpp" line="7"><Original>f(), int</Original><Expanded>f(), int</Expanded>{}</Expression>'
-    said = lambda kind, thrown="": judge._sentence(judge.ElementTree.fromstring(xml.format(kind, thrown)))
+    said = lambda kind, thrown="": cases._sentence(cases.ElementTree.fromstring(xml.format(kind, thrown)))
     assert said("CHECK_THROWS_AS") == "a.cpp:7: CHECK_THROWS_AS( f(), int ), and nothing was thrown"
     assert said("CHECK_THROWS_AS", "<Exception>no</Exception>") == "a.cpp:7: CHECK_THROWS_AS( f(), int ) threw: no"
     assert said("CHECK") == "a.cpp:7: CHECK( f(), int )"
@@ -203,7 +209,7 @@ def test_where_nothing_was_thrown_that_is_said():
 def test_what_was_to_be_false_is_shown_as_it_was_asked():
     for original, expanded in ("!(done)", "!true"), ("!(done)", "!(true)"):
         xml = f'<Expression type="CHECK_FALSE" filename="a.cpp" line="7"><Original>{original}</Original><Expanded>{expanded}</Expanded></Expression>'
-        assert judge._sentence(judge.ElementTree.fromstring(xml)) == "a.cpp:7: CHECK_FALSE( done ) was true"
+        assert cases._sentence(cases.ElementTree.fromstring(xml)) == "a.cpp:7: CHECK_FALSE( done ) was true"
 
 
 # What Catch2 writes of an expression that crashes, and of one that throws.
@@ -217,14 +223,14 @@ def test_a_crash_or_an_exception_within_an_expression_is_told_once():
     with tempfile.NamedTemporaryFile("w") as report:
         report.write(WITHIN)
         report.flush()
-        (case,) = judge._read(report.name)
+        (case,) = cases._read(report.name)
     assert case.failure.splitlines() == ["a.cpp:7: CHECK( f() ) threw: no", "after a.cpp:8: SIGSEGV, in your code or below it", "a.cpp:9: nor"]
 
 
 def test_a_kernel_without_c_linkage_is_recognised_by_its_name():
     with tempfile.TemporaryDirectory() as folder:
         ptx = pathlib.Path(folder) / "exercise.ptx"
-        said = lambda failure: judge.misses_c_linkage(ptx, failure)
+        said = lambda failure: complaints.missing_c_linkage(ptx, failure)
         assert said("-> CUDA_ERROR_NOT_FOUND") is None
         ptx.write_text(".visible .entry _Z5saxpyifPKfPf(\n", encoding="utf-8")
         assert said("-> CUDA_ERROR_NOT_FOUND") == 'exercise.ptx has no function saxpy; it has _Z5saxpyifPKfPf: is extern "C" missing?'
@@ -233,42 +239,88 @@ def test_a_kernel_without_c_linkage_is_recognised_by_its_name():
         assert said("-> CUDA_ERROR_NOT_FOUND") is None
 
 
+def shown(*failing):
+    """What make check prints below the lesson's name."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        check.show(every()["02-context/03-current"], Verdict(Kind.FAILED, cases=failing), True)
+    return out.getvalue().splitlines()[1:]
+
+
 def test_what_several_cases_fail_of_is_told_once():
-    one, two, three = (judge.Case(name) for name in ("one", "two", "three"))
-    one.failure = three.failure = "no function"
-    two.failure = "another"
-    with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(judge, "judge", lambda *_: [one, two, three]):
-        check.judge("02-context/03-current", mock.Mock(failed=set()), Device("simulator", "", "", {}), True)
-    assert shown.getvalue().splitlines()[1:] == ["   - one", "   - three", "      no function", "   - two", "      another"], shown.getvalue()
+    lines = shown(Case("one", "no function"), Case("two", "another"), Case("three", "no function"))
+    assert lines == ["   - one", "   - three", "      no function", "   - two", "      another"], lines
 
 
 def test_a_crash_in_every_case_is_told_once():
-    one, two, three = (judge.Case(name) for name in ("one", "two", "three"))
-    one.failure, two.failure = (f"after a b.cpp:{line}: SIGSEGV, in your code or below it\nthe program was killed" for line in (7, 9))
-    three.failure = "a b.cpp:8: CHECK( done )\n" + two.failure
-    with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(judge, "judge", lambda *_: [one, two, three]):
-        check.judge("02-context/03-current", mock.Mock(failed=set()), Device("simulator", "", "", {}), True)
-    assert shown.getvalue().splitlines()[1:5] == ["   - one", "   - two"] + ["      " + line for line in one.failure.splitlines()], shown.getvalue()
-    assert shown.getvalue().count("   - ") == 3 and "      a b.cpp:8: CHECK( done )" in shown.getvalue()
+    first, second = (f"after a b.cpp:{line}: SIGSEGV, in your code or below it\nthe program was killed" for line in (7, 9))
+    lines = shown(Case("one", first), Case("two", second), Case("three", "a b.cpp:8: CHECK( done )\n" + second))
+    assert lines[:4] == ["   - one", "   - two"] + ["      " + line for line in first.splitlines()], lines
+    assert len([line for line in lines if line.startswith("   - ")]) == 3 and "      a b.cpp:8: CHECK( done )" in lines
 
 
-def test_what_the_simulators_checks_find_in_a_right_answer_is_no_solution():
-    found = ["a race, exercise.cu:7", "not released: 4 bytes", "a race, exercise.cu:7"]
+def test_every_kind_of_verdict_is_shown_by_make_check():
+    for kind in Kind:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            check.show(every()["02-context/03-current"], Verdict(kind, "why", "said", (Case("a case", "m"),)), True)
+        assert out.getvalue().startswith("02-context/03-current   ") and out.getvalue().count("\n") >= 1, kind
 
-    def told(lesson, kind, wish):
-        device = Device(kind, "", "", {})
-        with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(judge, "judge", lambda *_: [judge.Case("one")]):
-            with mock.patch.object(check.faults, "watched", lambda *_: (found, None, None)), mock.patch.dict(os.environ, CUDASIM_CHECK=wish):
-                solved = check.judge(lesson, mock.Mock(failed=set()), device, True)
-        lines = shown.getvalue().splitlines()
-        assert solved == (lines == [f"{lesson}   solved"]), lines
-        return lines[1:]
+
+def test_a_verdict_is_the_same_after_it_was_written_and_read():
+    found = Verdict(
+        Kind.FAILED, "why", "said", (Case("one"), Case("two", "m"), Case("three", None, "s")), 2, Place("exercise.cpp", 7, "x();", 3), "a device", 1.5, 2.5
+    )
+    assert Verdict.from_json(json.loads(json.dumps(found.as_json()))) == found
+    assert [case.name for case in found.failing] == ["two"] and found.passed == ["one", "three"] and not found.is_solved
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "sentence"),
+    [
+        (None, Kind.MISSING, "exercise.cpp is missing."),
+        (b" \n", Kind.EMPTY, "exercise.cpp is empty."),
+        (b"int\0", Kind.UNREADABLE, "exercise.cpp could not be read: it contains zero bytes, so it is not a text file."),
+        (
+            b"a\n<<<<<<< HEAD\n=======\n>>>>>>> theirs\n",
+            Kind.CONFLICT,
+            "exercise.cpp:2 begins a merge conflict: git pull changed lines that you had changed, too.",
+        ),
+    ],
+    ids=["missing", "empty", "zero bytes", "conflict"],
+)
+def test_a_file_that_cannot_be_judged_is_not_built(tmp_path, content, kind, sentence):
+    answer = Answer(every()["02-context/03-current"], "exercise", tmp_path / "exercise.cpp")
+    if content is not None:
+        answer.source.write_bytes(content)
+    found = verdict.judge(answer, How(SIMULATED), lambda: pytest.fail("it was built"))
+    assert found.kind == kind and found.sentence("exercise.cpp") == sentence
+
+
+def test_what_a_compiler_says_is_a_verdict_with_a_place(tmp_path):
+    answer = Answer(every()["02-context/03-current"], "exercise", tmp_path / "exercise.cpp")
+    answer.source.write_text("int a;\n  int b\n", encoding="utf-8")
+    with mock.patch.object(possible, "why_not", lambda *_, **__: None):
+        found = verdict.judge(answer, How(SIMULATED), lambda: "x/exercise.cpp:2:8: error: expected ';'\nmore")
+    assert (found.kind, found.why, found.place) == (Kind.COMPILE, "expected ';'", Place("exercise.cpp", 2, "int b", 6))
+
+
+def test_what_the_simulators_checks_find_in_a_right_answer_is_no_solution(tmp_path):
+    found = "".join(
+        f"========= simulated GPU: {what}\n  at       {where}\n"
+        for what, where in (("a race", "exercise.cu:7"), ("not released", "4 bytes"), ("a race", "exercise.cu:7"))
+    )
+
+    def failures(lesson, suffix, kind, wish, came=None):
+        answer = Answer(every()[lesson], "exercise", tmp_path / f"exercise{suffix}")
+        with mock.patch.object(cases, "run_cases", lambda *_, **__: [Case("one", came)]), mock.patch.dict(os.environ, CUDASIM_CHECK=wish):
+            with mock.patch.object(faults, "run_watched", lambda *_: subprocess.CompletedProcess([], 0, "", found)):
+                return {case.name: case.failure for case in verdict.judged_cases(answer, How(Device(kind, "", "", {}))) if case.failure}
 
     # What is not released is this lesson's subject.
-    assert told("03-memory/13-leaks", "simulator", "all") == [f"   - {faults.CASE}", "      a race, exercise.cu:7"]
-    assert told("03-memory/13-leaks", "simulator", "") == told("03-memory/13-leaks", "gpu", "all") == []
-    assert told("04-kernels/08-warps", "simulator", "")[1:] == ["      a race, exercise.cu:7", "      not released: 4 bytes"]
-    assert told("04-kernels/08-warps", "gpu", "all") == []
+    assert failures("03-memory/13-leaks", ".cpp", "simulator", "all") == {faults.CASE: "a race, exercise.cu:7"}
+    assert failures("03-memory/13-leaks", ".cpp", "simulator", "") == failures("03-memory/13-leaks", ".cpp", "gpu", "all") == {}
+    assert failures("04-kernels/08-warps", ".cu", "simulator", "") == {faults.CASE: "a race, exercise.cu:7\nnot released, 4 bytes"}
+    assert failures("04-kernels/08-warps", ".cu", "simulator", "", "no") == {"one": "no"}
+    assert failures("04-kernels/08-warps", ".cu", "gpu", "all") == {}
 
 
 def test_of_a_race_both_places_are_told_and_the_reason():
@@ -300,7 +352,7 @@ def test_a_case_that_hangs_is_stopped_and_named():
         program = pathlib.Path(folder) / "check"
         program.write_text(ENDLESS, encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        (case,) = judge.run_cases(program, dict(os.environ), limit=1)
+        (case,) = cases.run_cases(program, dict(os.environ), limit=1)
     assert case.failure.startswith("still running after 1 s: an infinite loop, or a wait that never ends?")
 
 
@@ -309,7 +361,7 @@ def test_the_cases_after_a_kernel_that_does_not_end_are_not_tried():
         program = pathlib.Path(folder) / "check"
         program.write_text(PROGRAM.replace("the call failed", "-> CUDA_ERROR_LAUNCH_TIMEOUT"), encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        *_, last = judge.run_cases(program, dict(os.environ))
+        *_, last = cases.run_cases(program, dict(os.environ))
     assert last.failure == "a kernel does not finish (later test cases were not run)\n-> CUDA_ERROR_LAUNCH_TIMEOUT", last.failure
 
 
@@ -354,22 +406,22 @@ def test_what_came_of_tests_in_python_is_known_when_one_ends_the_program_and_the
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "pytest.py").write_text(PYTEST, encoding="utf-8")
         environment = dict(os.environ, PYTHONPATH=folder)
-        cases = {case.name: case for case in judge.run_pytest(folder, environment)}
-        assert [case.name for case in judge.run_pytest(folder, environment, until="four")] == ["one", "two", "three", "four"]
-    assert cases["one"].failure is None and cases["two"].failure == "first" and cases["three"].skipped == "no GPU"
-    assert cases["four"].failure.startswith("the program was killed by signal 6 (Aborted) during this test case")
-    assert list(cases) == ["one", "two", "three", "four", "five", "six"]
-    assert cases["five"].failure == "illegal address" and cases["six"].failure is None
+        found = {case.name: case for case in cases.run_pytest(folder, environment)}
+        assert [case.name for case in cases.run_pytest(folder, environment, until="four")] == ["one", "two", "three", "four"]
+    assert found["one"].failure is None and found["two"].failure == "first" and found["three"].skipped == "no GPU"
+    assert found["four"].failure.startswith("the program was killed by signal 6 (Aborted) during this test case")
+    assert list(found) == ["one", "two", "three", "four", "five", "six"]
+    assert found["five"].failure == "illegal address" and found["six"].failure is None
 
 
 def test_an_answer_that_is_no_python_is_said_to_be_none():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "exercise.py"
         source.write_text("def f():\n    return (1\n", encoding="utf-8")
-        first, line, caret = judge.syntax_error(source).splitlines()
+        first, line, caret = complaints.syntax_error(source).splitlines()
         assert first.startswith("exercise.py:2: SyntaxError: ") and line.strip() == "return (1" and caret.strip() == "^", (first, line, caret)
         source.write_text("def f():\n    return 1\n", encoding="utf-8")
-        assert judge.syntax_error(source) is None
+        assert complaints.syntax_error(source) is None
 
 
 LINKER = """/usr/bin/ld: build/tests/a.o: in function `one()':
@@ -379,16 +431,16 @@ collect2: error: ld returned 1 exit status"""
 
 
 def test_a_function_that_the_exercise_does_not_define_is_named_in_a_line():
-    assert check.condensed(LINKER, "exercise.cpp") == "exercise.cpp does not define run_in(CUctx_st*)"
-    assert check.condensed("exercise.cpp:7:1: error: expected ';'", "exercise.cpp") == "exercise.cpp:7:1: error: expected ';'"
+    assert complaints.condensed(LINKER, "exercise.cpp") == "exercise.cpp does not define run_in(CUctx_st*)"
+    assert complaints.condensed("exercise.cpp:7:1: error: expected ';'", "exercise.cpp") == "exercise.cpp:7:1: error: expected ';'"
     of_the_driver = LINKER.replace("run_in(CUctx_st*)", "cuFoo")
-    assert check.condensed(of_the_driver, "exercise.cpp") == of_the_driver
+    assert complaints.condensed(of_the_driver, "exercise.cpp") == of_the_driver
 
 
 def test_of_a_compiler_that_says_thousands_of_lines_the_first_are_shown():
-    said = check.condensed("\n".join(f"exercise.cpp:{n}:1: error: stray" for n in range(3000)), "exercise.cpp").splitlines()
+    said = complaints.condensed("\n".join(f"exercise.cpp:{n}:1: error: stray" for n in range(3000)), "exercise.cpp").splitlines()
     assert said[0] == "exercise.cpp:0:1: error: stray" and said[-1] == "… and 2960 more lines" and len(said) == 41, said
-    assert len(check.condensed("exercise.cpp:1:1: error: " + "x" * 9999, "exercise.cpp")) < 300
+    assert len(complaints.condensed("exercise.cpp:1:1: error: " + "x" * 9999, "exercise.cpp")) < 300
 
 
 # ---- programs in a process that has imported what they need --------------------------------------------------------------------
@@ -444,8 +496,8 @@ def has_started(process):
 def test_tests_are_judged_in_it_as_in_a_process_of_their_own(server, tmp_path):
     (tmp_path / "test_it.py").write_text("def test_one_is_one():\n    assert 1 == 1\n\n\ndef test_one_is_two():\n    assert 1 == 2\n", encoding="utf-8")
     for run in (server.run, run_limited):
-        cases = {case.name: case.failure for case in judge.run_pytest(tmp_path, dict(os.environ), run=run)}
-        assert cases["one is one"] is None and "assert 1 == 2" in cases["one is two"], cases
+        found = {case.name: case.failure for case in cases.run_pytest(tmp_path, dict(os.environ), run=run)}
+        assert found["one is one"] is None and "assert 1 == 2" in found["one is two"], found
 
 
 def test_the_server_does_without_a_module_that_starts_cuda(tmp_path):

@@ -21,8 +21,9 @@ from unittest import mock
 
 import pytest
 
-from course import ROOT, build, clean, environment, exercise, lessons, possible, progress, reading, verdict
+from course import ROOT, build, clean, environment, feedback, places, possible, progress, reading
 from course.commands import COMMANDS, VARIABLES
+from course.lessons import Lesson, every, lessons
 from houses import house
 
 environment.use()
@@ -101,7 +102,7 @@ class Terminal:
 
 @pytest.fixture(scope="module")
 def folder():
-    if why := possible.why_not(LESSON, for_check=True):
+    if why := possible.why_not(every()[LESSON], for_check=True):
         pytest.skip(why)
     with tempfile.TemporaryDirectory() as place:
         yield house(place, LESSON)
@@ -156,7 +157,7 @@ def test_the_prediction_is_asked_before_the_result_and_both_are_kept(open_traine
     assert entry["prediction"] == "only the third" and any("CUDA_ERROR_INVALID_CONTEXT" in line for line in entry["result"]), entry
     trainer.type("q")
     status, last = trainer.end()
-    assert status == 0 and "0 of 68 exercises solved. `make learn` continues with 02-06 Threads" in last.replace(str(len(lessons.lessons())), "68"), last
+    assert status == 0 and "0 of 68 exercises solved. `make learn` continues with 02-06 Threads" in last.replace(str(len(lessons())), "68"), last
 
 
 def test_each_save_shows_the_first_sentence_that_is_not_true_and_its_place(open_trainer, course):
@@ -454,15 +455,15 @@ def test_keys_are_told_apart_also_if_they_arrive_in_pieces():
     assert screen.split_keys("\x1b") == (["escape"], "") and screen.split_keys("\x1b[99~q") == (["q"], "")
 
 
-@pytest.mark.parametrize("lesson", lessons.lessons())
+@pytest.mark.parametrize("lesson", lessons(), ids=str)
 def test_the_trainer_can_show_every_lesson(lesson):
     """Its question, prediction, exercise and hints are found, and the place of a failure in the solution for every test case."""
     found = reading.read(lesson)
     assert found.question and found.predict and found.results and found.exercise and len(found.hints) > 1, found
     assert "make check" not in found.exercise and "<details>" not in found.whole + found.exercise, found
-    film = re.search(r"<summary>What the film shows</summary>\s*(.*?)</details>", (ROOT / lesson / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    film = re.search(r"<summary>What the film shows</summary>\s*(.*?)</details>", lesson.text, re.DOTALL)
     assert not film or not any(hint in reading.plain(film[1]) for hint in found.hints), found.hints
-    assert verdict.definitions(ROOT / lesson / exercise.file_of(lesson).name.replace("exercise", "solution")), lesson
+    assert places.definitions(lesson.solution.source), lesson
     from course import screen
 
     console = screen.Console(theme=screen.THEME, width=80, force_terminal=False, highlight=False)
@@ -484,20 +485,20 @@ def test_places_of_compilers_reports_and_tracebacks_are_found():
         source = pathlib.Path(here, "exercise.cu")
         source.write_text("one\n  two\nthree\n", encoding="utf-8")
         for said, line, column in (
-            ("02-context/x/exercise.cu:2:5: error: no", 2, 5),
+            ("02-context/x/exercise.cu:2:5: error: no", 2, 3),
             ("x/exercise.cu(3): error: no", 3, 0),
             ("  at       exercise.cu:1 (line 64 of the PTX)", 1, 0),
             ('  File "/x/exercise.cu", line 2, in f', 2, 0),
             ("my-exercise.cu:1: no\nexercise.cu:99: no\nexercise.cu:3: yes", 3, 0),
         ):
-            found = verdict.place_in(said, source)
-            assert (found["line"], found["column"], found["exact"]) == (line, column, True), said
-        assert verdict.place_in("main.cu:2", source) is None
+            found = places.place_in(said, source)
+            assert (found.line, found.column, found.exact) == (line, column, True), said
+        assert places.place_in("main.cu:2", source) is None
 
 
 def test_a_comparison_of_sentences_is_shown_without_the_checks_code():
-    assert verdict.in_words('tests/a.cpp:9: CHECK( observed().lost == "" ) was "a load is lost" == ""') == "a load is lost   (tests/a.cpp:9)"
-    assert verdict.in_words("tests/a.cpp:9: CHECK( a == b ) was 1 == 2\nmore") == "tests/a.cpp:9: CHECK( a == b ) was 1 == 2\nmore"
+    assert feedback.in_words('tests/a.cpp:9: CHECK( observed().lost == "" ) was "a load is lost" == ""') == "a load is lost   (tests/a.cpp:9)"
+    assert feedback.in_words("tests/a.cpp:9: CHECK( a == b ) was 1 == 2\nmore") == "tests/a.cpp:9: CHECK( a == b ) was 1 == 2\nmore"
 
 
 # ---- progress ------------------------------------------------------------------------------------------------------------
@@ -523,7 +524,7 @@ def test_progress_is_outside_of_build_and_of_git(course):
 
 def test_writers_at_the_same_time_lose_nothing(own_progress):
     writers = [
-        threading.Thread(target=lambda name=name: [progress.note_attempt(name, str(number).encode(), False) for number in range(20)])
+        threading.Thread(target=lambda name=name: [progress.note_attempt(Lesson(name, frozenset()), str(number).encode(), False) for number in range(20)])
         for name in ("a", "b", "c")
     ]
     for writer in writers:
@@ -534,7 +535,7 @@ def test_writers_at_the_same_time_lose_nothing(own_progress):
 
 
 def test_an_unreadable_file_is_put_aside(own_progress):
-    progress.note(LESSON, hints=1)
+    progress.note(every()[LESSON], hints=1)
     progress.file().write_text("{ damaged", encoding="utf-8")
     assert progress.load() == progress.empty()
     assert progress.file().with_suffix(".damaged").read_text(encoding="utf-8") == "{ damaged"
@@ -548,21 +549,21 @@ def test_a_lesson_with_another_number_keeps_its_progress(own_progress):
 
 
 def test_progress_is_printed(own_progress, capsys):
-    every = lessons.lessons()
+    in_order = lessons()
     assert progress.main([]) == 0
-    assert f"0 of {len(every)} exercises solved" in capsys.readouterr().out
-    progress.note_attempt(every[0], b"right", True)
-    progress.note_attempt(LESSON, b"wrong", False)
-    progress.note_attempt(LESSON, b"wrong", False)
-    progress.note(LESSON, hints=2, prediction="all of them")
+    assert f"0 of {len(in_order)} exercises solved" in capsys.readouterr().out
+    progress.note_attempt(in_order[0], b"right", True)
+    progress.note_attempt(every()[LESSON], b"wrong", False)
+    progress.note_attempt(every()[LESSON], b"wrong", False)
+    progress.note(every()[LESSON], hints=2, prediction="all of them")
     with progress.changing() as kept_now:
         kept_now["at"] = LESSON
     assert progress.main([]) == 0
     told = capsys.readouterr().out
-    assert f"1 of {len(every)} exercises solved" in told and "1 attempt, 2 hints" in told and "continues with 02-06 Threads" in told, told
+    assert f"1 of {len(in_order)} exercises solved" in told and "1 attempt, 2 hints" in told and "continues with 02-06 Threads" in told, told
     assert progress.main([LESSON]) == 0
     assert "you predicted: all of them" in capsys.readouterr().out
-    assert progress.continues_at({"at": every[0], "lessons": {every[0]: {"solved": "now"}}}) == every[1]
+    assert progress.continues_at({"at": str(in_order[0]), "lessons": {str(in_order[0]): {"solved": "now"}}}) == in_order[1]
 
 
 def test_the_commands_are_listed():

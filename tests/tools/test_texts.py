@@ -6,6 +6,7 @@ import tempfile
 from unittest import mock
 
 from course import ROOT, text
+from course.lessons import Lesson
 from course.test import pictures, texts
 
 
@@ -16,6 +17,15 @@ def refuses(call, *words):
     except texts.Problem as problem:
         return str(problem)
     raise AssertionError("it was accepted")
+
+
+def accepts(call, *words):
+    """Does it return, and raise no Problem?"""
+    try:
+        call(*words)
+    except texts.Problem:
+        return False
+    return True
 
 
 def test_an_edit_replaces_lines_where_they_stand():
@@ -48,8 +58,12 @@ def test_a_literal_that_varies_must_occur_in_the_block():
 
 
 def test_dots_stand_for_any_number_of_lines():
-    texts.compare(["one", "…", "four"], ["one", "two", "three", "four"], [])
-    texts.compare(["one", "…", "four"], ["one", "four"], [])
+    dotted = ["one", "…", "four"]
+    for between in ([], ["two"], ["two", "three"], ["one", "four"]):
+        assert accepts(texts.compare, dotted, ["one", *between, "four"], []), between
+    for printed in (["one", "two"], ["two", "four"], ["one", "four", "five"], ["zero", "one", "four"], ["four"], []):
+        assert not accepts(texts.compare, dotted, printed, []), printed
+    assert accepts(texts.compare, ["…"], [], []) and accepts(texts.compare, ["one", "…"], ["one"], []) and not accepts(texts.compare, ["one", "…"], [], [])
 
 
 README = """# A lesson
@@ -67,10 +81,11 @@ $ make check        # in this folder
 
 def test_a_text_copied_from_another_lessons_is_found():
     table = "[02-04 A lesson](04-new/README.md)"
+    new = Lesson("02-context/04-new", frozenset())
     copied = "# 02-03 A lesson\n$ make 02-context/03-current\n"
-    assert len(texts.misnamed("02-context/04-new", copied, table)) == 3
-    assert texts.misnamed("02-context/04-new", copied.replace("02-03", "02-04").replace("03-current", "04-new"), table) == []
-    assert texts.misnamed("02-context/04-new", "# 02-04 A lesson\n$ DEVICE=simulator make 02-context/04-new\n", "") == [
+    assert len(texts.misnamed(new, copied, table)) == 3
+    assert texts.misnamed(new, copied.replace("02-03", "02-04").replace("03-current", "04-new"), table) == []
+    assert texts.misnamed(new, "# 02-04 A lesson\n$ DEVICE=simulator make 02-context/04-new\n", "") == [
         "the table of 02-context/README.md is to have [02-04 A lesson](04-new/README.md)"
     ]
 

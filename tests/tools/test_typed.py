@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from course import ROOT, build, help
-from course.lessons import lessons
+from course.lessons import every, lessons
 
 # What make is told, and what it answers; nothing is fetched or built before.
 REFUSED = {
@@ -111,7 +111,7 @@ SHORT = [
 def test_a_number_names_a_chapter_or_a_lesson(typed, folder, meant):
     for words in ([typed], ["walk", typed], ["check", f"IN={typed}"]):
         ended = make("-n", *words, folder=ROOT / folder)
-        shown = f"python3 -m course {'run' if len(words) == 1 else words[0]} {' '.join(lessons([meant]))}\n"
+        shown = f"python3 -m course {'run' if len(words) == 1 else words[0]} {' '.join(lesson.name for lesson in lessons([meant]))}\n"
         assert ended.returncode == 0 and shown in ended.stdout, (words, folder, ended.stdout[-300:], ended.stderr)
 
 
@@ -218,7 +218,7 @@ def test_a_dry_run_says_what_would_be_built_again_and_writes_nothing():
 
 
 def test_a_single_lesson_shows_its_commands_and_several_show_progress():
-    wanted = ["-n", "-B", "-o", build.SIMULATOR, "wanted", f"WANTED={' '.join(build.program_targets('04-kernels/03-vector-add'))}"]
+    wanted = ["-n", "-B", "-o", build.SIMULATOR, "wanted", f"WANTED={' '.join(build.program_targets(every()['04-kernels/03-vector-add']))}"]
     one, several = (build.call([*wanted, *quiet], stdout=subprocess.PIPE).stdout for quiet in ([], ["QUIET=yes"]))
     assert re.search(
         r"^build/toolkit/bin/nvcc -ptx .* 04-kernels/03-vector-add/kernels.cu -o build/04-kernels/03-vector-add/kernels.ptx$", one, re.MULTILINE

@@ -17,7 +17,8 @@ import os
 import shutil
 
 from course import ROOT, device, environment, possible
-from course.lessons import lessons
+from course.facts import facts
+from course.lessons import Lesson, lessons
 
 
 def main(words: list[str]) -> int:
@@ -33,7 +34,7 @@ def main(words: list[str]) -> int:
     if not os.path.isdir(wish.root):
         parser.error(f"there is no folder {wish.root}")
     machine = Machine(wish.root)
-    made = possible.setup() if machine.is_real else {}
+    made = facts() if machine.is_real else {}
     toolkits = [os.path.realpath(ROOT / made["CUDA_ROOT"])] if made.get("CUDA_ROOT") else []
     packages = [os.path.dirname(os.path.realpath(ROOT / made["TORCH_ROOT"]))] if made.get("TORCH_ROOT") else []
     found = findings.look(machine, toolkits, packages)
@@ -77,8 +78,7 @@ def last_words(made: dict[str, str]) -> list[str]:
     return told
 
 
-def whole_chapters(chosen: list[str]) -> list[str]:
-    """The same lessons, but the name of a chapter stands for all its lessons."""
-    whole = {lesson.split("/")[0] for lesson in chosen}
-    whole = {chapter for chapter in whole if set(lessons([chapter])) <= set(chosen)}
-    return sorted(whole) + [lesson for lesson in chosen if lesson.split("/")[0] not in whole]
+def whole_chapters(chosen: list[Lesson]) -> list[str]:
+    """Their names, but the name of a chapter stands for all its lessons."""
+    whole = {lesson.chapter for lesson in chosen if set(lessons([lesson.chapter])) <= set(chosen)}
+    return sorted(whole) + [lesson.name for lesson in chosen if lesson.chapter not in whole]

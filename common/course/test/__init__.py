@@ -1,6 +1,12 @@
-"""make test: proves every program, exercise, text and tool. With SANITIZE, looks for mistakes with a sanitizer or another tool."""
+"""make test: proves every program, exercise, text and tool; with QUICK=1, what takes little time. With SANITIZE, looks for mistakes with a sanitizer
+or another tool."""
 
 import os
+
+
+def is_quick():
+    """Is only to be proven what takes little time?"""
+    return os.environ.get("QUICK", "0") not in ("", "0")
 
 
 def main(words):

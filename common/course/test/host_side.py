@@ -1,19 +1,23 @@
 """make test SANITIZE=address,undefined 02-context (or SANITIZE=valgrind): the lessons in C++, on the host's side.
 
 Each lesson's program, and its check with the solution, runs with the compiler's sanitizers or under valgrind, which find memory that the
-program itself misuses, leaks, and undefined behavior. (course/faults.py is about what kernels do wrong.) The simulator is the ordinary one,
+program itself misuses, leaks, and undefined behavior. (kernels.py is about what kernels do wrong.) The simulator is the ordinary one,
 since its own suites judge it. Ends with "N passed, N failed, N skipped", as make test.
 """
 
 import concurrent.futures
 import os
 import shutil
+import subprocess
+import tempfile
 
-from course import ROOT, judge, under
+from course import ROOT
 from course.build import SIMULATOR
-from course.lessons import lessons, settings
-from course.process import SKIPPED, reason_given
+from course.faults import LIMIT
+from course.lessons import lessons
+from course.process import SKIPPED, ending, reason_given, run_limited
 from course.test import shadow
+from course.test.tally import Tally, why_not
 
 VALGRIND = [
     "valgrind", "-q", "--error-exitcode=99", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite",
@@ -29,12 +33,14 @@ OPTIONS = {
 
 def ended_well(command, environment):
     """What is wrong, as lines, or None; and why it was skipped, or None."""
-    ended = under.run(command, environment)
-    if ended is None:
-        return None, f"it takes more than {under.LIMIT} s here"
+    with tempfile.TemporaryDirectory() as empty:
+        try:
+            ended = run_limited(command, LIMIT, cwd=empty, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        except subprocess.TimeoutExpired:
+            return None, f"it takes more than {LIMIT} s here"
     if ended.returncode == SKIPPED:
         return None, reason_given(ended.stdout)
-    return under.how(ended, 60) if ended.returncode else None, None
+    return ending(ended, 60) if ended.returncode else None, None
 
 
 def main(tool, parts):
@@ -42,12 +48,12 @@ def main(tool, parts):
     if wrapper and not shutil.which("valgrind"):
         print("skipped: valgrind is not installed here. On Debian and Ubuntu: apt-get install valgrind")
         return 0
-    reasons = {lesson: under.why_not(lesson) for lesson in lessons(parts)}
+    reasons = {lesson: why_not(lesson) for lesson in lessons(parts)}
     able = [lesson for lesson, reason in reasons.items() if not reason]
     targets = {}
     for lesson in able:
-        targets[f"{lesson}: the program"] = (lesson, f"build/{lesson}/main")
-        targets[f"{lesson}: the check of the solution"] = (lesson, judge.binary_of(lesson, "solution"))
+        targets[f"{lesson}: the program"] = (lesson, lesson.built()[0])
+        targets[f"{lesson}: the check of the solution"] = (lesson, lesson.solution.target)
     folder = shadow.folder(f"host-side-{tool.replace(',', '-')}", ["build/simulator"])
     sanitizers = f"-fsanitize={tool} -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -w"
     wanted = [SIMULATOR] + [target for _, target in targets.values()]
@@ -55,19 +61,19 @@ def main(tool, parts):
         return 1
     before = os.environ.get("LD_LIBRARY_PATH", "")
     path = {"LD_LIBRARY_PATH": f"{folder}/build/simulator:{before}".rstrip(":")}
-    tally = under.Tally(reasons)
+    tally = Tally(reasons)
     # valgrind runs one thread at a time, so two programs do not disturb each other.
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() if wrapper else 1) as pool:
         came = {
-            name: pool.submit(ended_well, [*wrapper, str(folder / target)], {**settings(lesson), **os.environ, **OPTIONS, **path})
+            name: pool.submit(ended_well, [*wrapper, str(folder / target)], {**lesson.settings, **os.environ, **OPTIONS, **path})
             for name, (lesson, target) in targets.items()
         }
         for name, future in came.items():
-            wrong, why_not = future.result()
+            wrong, skipped = future.result()
             if wrong:
                 tally.fail(name, wrong)
-            elif why_not:
-                tally.skip(name, why_not)
+            elif skipped:
+                tally.skip(name, skipped)
             else:
                 tally.passed += 1
     return tally.close(f"the lessons' programs and solutions, {tool}")

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-from course.lessons import for_python, python
+from course.interpreter import for_python, python
 from course.process import run_limited
 
 # PyTorch, and what it imports when torch.compile and opcheck are first used.

@@ -2,14 +2,16 @@
 
 address,undefined or thread   the simulator and the suites, built with the compiler's sanitizers in build/sanitize-…
 the same with lessons named   the lessons' host side (host_side.py); so does valgrind
-checks, compute-sanitizer     what the lessons' kernels do wrong (course/faults.py)
+checks, compute-sanitizer     what the lessons' kernels do wrong (kernels.py)
 """
 
 import os
 import time
 
-from course import ROOT, faults, judge, possible, under
-from course.test import host_side, shadow
+from course import ROOT, cases
+from course.facts import facts
+from course.test import host_side, kernels, shadow
+from course.test.tally import Tally
 
 # Not tests/programs and tests/compilers: they are about other people's programs, which would have to be built with sanitizers, too.
 SUITES = ["simulator", "conformance", "checks", "profile", "common", "fuzz", "instructions"]
@@ -19,7 +21,7 @@ LIMIT = 3 * 3600  # seconds for a suite, and for a program that one of its cases
 def judge_suite(suite, folder, environment, tally):
     """Runs a suite; a case that a sanitizer ends fails with its report, and the others run without it."""
     start, failed, passed = time.time(), tally.failed, tally.passed
-    for case in judge.run_cases(folder / "build" / "tests" / suite / "check", environment, folder, LIMIT):
+    for case in cases.run_cases(folder / "build" / "tests" / suite / "check", environment, folder, LIMIT):
         if case.failure:
             tally.fail(f"{suite}: {case.name}", case.failure.splitlines()[-100:])
         elif case.skipped:
@@ -37,8 +39,8 @@ def sanitized(sanitizers, suites):
     folder = shadow.folder(f"sanitize-{sanitizers.replace(',', '-')}")
     if not shadow.build_in(folder, [f"build/tests/{suite}/check" for suite in suites], [f"CXXFLAGS={flags}", f"LDFLAGS={flags}"]):
         return 1
-    paths = {"LD_LIBRARY_PATH": f"{folder}/build/simulator", "CUDA_INCLUDE": str(ROOT / possible.setup()["CUDA_INCLUDE"]), "CONFORMANCE_LIMIT": str(LIMIT)}
-    tally = under.Tally({})
+    paths = {"LD_LIBRARY_PATH": f"{folder}/build/simulator", "CUDA_INCLUDE": str(ROOT / facts()["CUDA_INCLUDE"]), "CONFORMANCE_LIMIT": str(LIMIT)}
+    tally = Tally({})
     for suite in suites:
         judge_suite(suite, folder, {**os.environ, **host_side.OPTIONS, **paths}, tally)
     return tally.close(f"with -fsanitize={sanitizers}")
@@ -47,7 +49,7 @@ def sanitized(sanitizers, suites):
 def main(words):
     tool, *parts = words
     if tool in ("checks", "compute-sanitizer"):
-        return faults.main(tool, parts)
+        return kernels.main(tool, parts)
     if tool == "valgrind" or any((ROOT / part).is_dir() for part in parts):
         return host_side.main(tool, parts)
     return sanitized(tool, parts or SUITES)

@@ -20,11 +20,10 @@ import shlex
 import shutil
 import subprocess
 
-from course import ROOT, build, text
+from course import ROOT, text
 from course.commands import COMMANDS, VARIABLES, takes_part
-from course.lessons import is_python, program
+from course.lessons import meant_by
 from course.process import git, how_it_ended, run_limited
-from course.typed import meant_by
 
 LIMIT = 60  # seconds for an edited program
 LONGER = 240  # for one that imports PyTorch: on a busy machine, that alone is half a minute
@@ -156,8 +155,7 @@ class Edit:
         self.name = f"{readme}:{diffs[0].number}: the edit"
         self.lesson, self.diffs, self.block = lesson, diffs, block
         self.folder = f"build/texts/{lesson}/{number}"
-        self.file = "main.py" if is_python(lesson) else "main.cpp"
-        self.target = f"{self.folder}/" + ("ready" if is_python(lesson) else "main")
+        self.file = lesson.main
         self.only = block.notes.get("only") if block else None
         self.problem = None
 
@@ -170,9 +168,9 @@ class Edit:
         edited = [(self.file_of(diff), diff) for diff in self.diffs]
         stems = {file.split(".")[0] for file, _ in edited}
         folders = {file.split("/")[0] for file, _ in edited if "/" in file}  # of a package, all files go along
-        goes_along = (".py",) if is_python(self.lesson) else (".cu", ".hpp")
-        lesson = ROOT / self.lesson
-        if not is_python(self.lesson) and any(file.endswith(".hpp") for file, _ in edited):
+        goes_along = (".py",) if self.lesson.is_python else (".cu", ".hpp")
+        lesson = self.lesson.folder
+        if not self.lesson.is_python and any(file.endswith(".hpp") for file, _ in edited):
             stems |= {"main", "kernels"}  # they include it
         if '#include "kernels.cu"' in (lesson / self.file).read_text(encoding="utf-8"):
             stems |= {"kernels"}
@@ -196,7 +194,7 @@ class Edit:
                 path.write_text(content, encoding="utf-8")
 
     def targets(self):
-        return build.targets_in(self.folder, self.lesson)
+        return self.lesson.built(self.folder)
 
     def file_of(self, diff):
         """The file that a diff is of: the program's, unless its +++ line names another."""
@@ -205,10 +203,10 @@ class Edit:
 
     def run(self, device, run_python=run_limited):
         """Raises Problem unless the edited program prints every line of the text block. `run_python` runs a program in Python."""
-        run, limit = (run_python, LONGER) if is_python(self.lesson) else (run_limited, LIMIT)
+        run, limit = (run_python, LONGER) if self.lesson.is_python else (run_limited, LIMIT)
         try:
             ended = run(
-                program(self.lesson, self.folder),
+                self.lesson.program(self.folder),
                 limit,
                 env=device.environment_for(self.lesson),
                 stdout=subprocess.PIPE,
@@ -307,17 +305,15 @@ def broken_targets(path, content, known):
 
 def misnamed(lesson, content, chapters_content):
     """Where a lesson's text, copied from another's, names that one still: its title, its first command, and its chapter's table."""
-    chapter, folder = lesson.split("/")
-    number = f"{chapter[:2]}-{folder[:2]}"
     title = re.match(r"# (.*)", content)
     title = title.group(1) if title else ""
-    wrong = [] if title.startswith(number + " ") else [f"its title is to begin with {number}: # {title}"]
+    wrong = [] if title.startswith(lesson.number + " ") else [f"its title is to begin with {lesson.number}: # {title}"]
     commanded = re.search(r"^\$ (?:\w+=\S* )*make (\S+)", content, re.MULTILINE)
-    if not commanded or commanded.group(1) != lesson:
+    if not commanded or commanded.group(1) != lesson.name:
         wrong.append(f"the first command it shows is to be $ make {lesson}")
-    row = f"[{title.removesuffix(' ★')}]({folder}/README.md)"
+    row = f"[{title.removesuffix(' ★')}]({lesson.folder_name}/README.md)"
     if row not in chapters_content:
-        wrong.append(f"the table of {chapter}/README.md is to have {row}")
+        wrong.append(f"the table of {lesson.chapter}/README.md is to have {row}")
     return wrong
 
 

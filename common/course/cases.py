@@ -1,17 +1,19 @@
-"""Judges answers to exercises: runs their Catch2 programs or pytest tests, and says what came of each test case."""
+"""Runs Catch2 programs and pytest tests, and says what came of each test case."""
+
+from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 import json
 import os
 import re
 import subprocess
 import tempfile
-import traceback
 import xml.etree.ElementTree as ElementTree
 
-from course import ROOT, lessons
-from course.lessons import is_python
-from course.process import git, how_it_ended, run_limited
+from course import ROOT
+from course.interpreter import python
+from course.process import how_it_ended, run_limited
 
 UNFINISHED = "the program ended during this test case"
 LIMIT = 300  # seconds for one binary; a case that hangs is stopped and named
@@ -19,11 +21,13 @@ SUITE_LIMIT = 1200  # for one of a suite
 ALONE = "[alone]"  # the tag of cases that compare a GPU's free memory: no other case may run beside them
 
 
+@dataclasses.dataclass
 class Case:
     """One test case: its name, and why it failed or was skipped (both None: it passed)."""
 
-    def __init__(self, name):
-        self.name, self.failure, self.skipped = name, None, None
+    name: str
+    failure: str | None = None
+    skipped: str | None = None
 
 
 def _as_asked(text, kind):
@@ -42,8 +46,9 @@ def _sentence(element):
     if element.tag == "Expression":
         kind = element.get("type", "CHECK")
         original, expanded = (_as_asked((element.findtext(part) or "").strip(), kind) for part in ("Original", "Expanded"))
-        expanded = re.sub(r"\b0x0+(?=\w)", "0x", expanded)  # handles begin with zeros
-        expanded = re.sub(r"\n(==|!=|<|>|<=|>=)\n", r" \1 ", expanded)  # long comparisons take three lines
+        expanded = re.sub(
+            r"\n(==|!=|<|>|<=|>=)\n", r" \1 ", re.sub(r"\b0x0+(?=\w)", "0x", expanded)
+        )  # long comparisons take three lines, handles begin with zeros
         thrown = " ".join((child.text or "").strip() for child in element if child.tag == "Exception")
         text = f"{where}: {kind}( {original} )"
         if thrown:
@@ -143,10 +148,19 @@ class Run:
                 how += ", as CU_CHECK does; CU_THROW throws an exception instead"
             self.culprit.failure = f"{told}{how}\n{self.said}".strip()
         self.note_skips()
+        if choice == ["--abort"]:  # at most one has failed, so what the simulator reports is about it
+            self.add_report()
         # Catch2's own: 0 all well, 2 and 4 nothing to do or all skipped.
         if self.cases and self.status not in (None, 0, 2, 4) and not any(case.failure for case in self.cases):
             self.cases.append(Case("the test program exits normally"))
             self.cases[-1].failure = f"all cases passed, then it {self.end}\n{self.said}"
+
+    def add_report(self):
+        """Adds the simulator's last report to the failure."""
+        reports = re.findall(r"^========= simulated GPU: .*\n(?:  .*\n)*", self.said + "\n", re.MULTILINE)
+        for case in self.cases:
+            if case.failure and reports and reports[-1].rstrip() not in case.failure:
+                case.failure += "\n" + reports[-1].rstrip()
 
     def note_skips(self):
         """The reasons of the cases that were skipped, which they have written on stderr."""
@@ -169,7 +183,7 @@ def run_cases(binary, environment, current=None, limit=LIMIT, until=None, only=N
     finished, culprits = {}, []
     if until:
         first = Run(binary, environment, ["--abort"] if until == ANY else [_quoted(until)], current, limit, run)
-        if any(case.failure for case in first.cases):
+        if first.cases and (until == ANY or any(case.failure for case in first.cases)):
             return first.cases
     while True:
         choice = _quoted(only) if only else "".join("~" + _quoted(name) for name in culprits)
@@ -232,7 +246,7 @@ def _run_pytest(places_of_tests, environment, limit, cases, run=run_limited):
         told = os.path.join(empty, "told")
         places = [environment.get("PYTHONPATH", ""), str(ROOT / "common")]
         first = places_of_tests[0]
-        command = [lessons.python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "course.tell"]
+        command = [python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "course.tell"]
         command += ["--rootdir", *map(str, [first if os.path.isdir(first) else os.path.dirname(first), *places_of_tests])]
         try:
             ended = run(
@@ -264,96 +278,9 @@ def _run_pytest(places_of_tests, environment, limit, cases, run=run_limited):
     return faulty or running and not hung
 
 
-# ---- exercises -----------------------------------------------------------------------------------------------------------
-
-
-def answers(lesson):
-    """{variant: source} of a lesson: the exercise, the solution and the wrong solutions that are kept."""
-    found = {}
-    for name in ("exercise", "solution"):
-        for source in sorted((ROOT / lesson).glob(name + ".[cp]*")):
-            found[name] = source
-    for source in sorted((ROOT / "tests" / (lesson + ".wrong")).glob("*.[cp]*")):
-        found[source.stem] = source
+def names_in_python(files):
+    """The sentences of a check in Python, in the order of its files."""
+    found = []
+    for file in files:
+        found += [name.replace("_", " ") for name in re.findall(r"^def test_(\w+)\(", file.read_text(encoding="utf-8"), re.MULTILINE)]
     return found
-
-
-def is_edited(source):
-    """Was this file edited since it was committed? (None if git cannot tell.)"""
-    committed = git(["show", f"HEAD:./{source.name}"], source.parent)
-    return None if committed is None else source.read_bytes() != committed
-
-
-def is_learners(exercise):
-    """Has a learner begun it? (In continuous integration, the file is always the course's own.)"""
-    return not os.environ.get("STRICT") and is_edited(exercise)
-
-
-def of_lesson(lesson):
-    """The check of an exercise: tests/<lesson>.cpp, or for a lesson in Python the folder tests/<lesson>, whose test_*.py pytest runs."""
-    return ROOT / "tests" / (lesson if is_python(lesson) else lesson + ".cpp")
-
-
-def binary_of(lesson, variant):
-    """What make has to build before an answer can be judged."""
-    if not is_python(lesson):
-        return f"build/tests/{lesson}/{variant}/check"
-    made = {".cpp": f"build/tests/{lesson}/{variant}/answer.so", ".cu": f"build/tests/{lesson}/{variant}/exercise.ptx"}
-    return made.get(answers(lesson)[variant].suffix, f"build/{lesson}/ready")
-
-
-def targets_of(lesson, variant):
-    """What else make has to build for that: a lesson in Python needs its own libraries, too."""
-    return [binary_of(lesson, variant)] + ([f"build/{lesson}/ready"] if is_python(lesson) else [])
-
-
-def looks_at_free_memory(lesson):
-    sources = [*(ROOT / lesson).iterdir(), *(ROOT / "tests").glob(f"{lesson}.*"), *(ROOT / "tests").glob(f"{lesson}/*")]
-    asks = re.compile(r"cuMemGetInfo|free_bytes")
-    return any(asks.search(source.read_text(encoding="utf-8")) for source in sources if source.suffix in (".cpp", ".hpp", ".cu", ".py"))
-
-
-def syntax_error(source):
-    """The syntax error in an answer in Python, as a compiler would print it; None without an error, or in another language."""
-    if source.suffix != ".py":
-        return None
-    try:
-        compile(source.read_bytes(), source.name, "exec")
-    except SyntaxError as wrong:
-        _, *shown, said = "".join(traceback.format_exception_only(type(wrong), wrong)).splitlines()
-        return "\n".join([f"{source.name}:{wrong.lineno}: {said}"] + shown)
-    except ValueError as wrong:
-        return f"{source.name}: {wrong}"
-    return None
-
-
-def misses_c_linkage(ptx, failure):
-    """A sentence about a missing extern "C", if that is why a check did not find a kernel; otherwise None."""
-    if "CUDA_ERROR_NOT_FOUND" not in failure or not ptx.exists():
-        return None
-    for mangled, length, rest in re.findall(r"\.entry (_Z(\d+)(\w+))", ptx.read_text(encoding="utf-8")):
-        return f'{ptx.name} has no function {rest[: int(length)]}; it has {mangled}: is extern "C" missing?'
-
-
-def judge(lesson, variant, device, limit=LIMIT, until=None, run_python=run_limited):
-    """The test cases of a lesson's check for one of its answers; `until` is enough if it rejects it. `run_python` runs tests in Python."""
-    cases = _judge(lesson, variant, device, limit, until, run_python)
-    ptx = (ROOT / binary_of(lesson, variant)).parent / "exercise.ptx"
-    for case in cases:
-        case.failure = misses_c_linkage(ptx, case.failure or "") or case.failure
-    return cases
-
-
-def _judge(lesson, variant, device, limit, until, run_python):
-    binary, environment = ROOT / binary_of(lesson, variant), {**device.environment_for(lesson), "COURSE_FRAMES": "yes"}
-    if not is_python(lesson):
-        return run_cases(binary, environment, limit=limit, until=until)
-    answer = answers(lesson)[variant]
-    return run_pytest(of_lesson(lesson), dict(environment, ANSWER=str(answer if answer.suffix == ".py" else binary)), limit, until, run=run_python)
-
-
-def names_rejection(source):
-    """The test case that a wrong solution's first line says it is rejected with."""
-    first = source.read_text(encoding="utf-8").splitlines()[0]
-    found = re.fullmatch(r'(?://|#) Rejected with: "(.*)"', first)
-    return found.group(1) if found else None
