@@ -12,6 +12,7 @@ Each is tried before it is trusted: a program that may have one process must fai
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import itertools
 import os
@@ -26,6 +27,8 @@ from collections.abc import Callable, Iterator
 
 OF_LEARNERS = 1000  # threads of a learner's own program, at most
 NUMBERS = itertools.count()
+LIBC = ctypes.CDLL(None)
+PR_SET_NO_NEW_PRIVS = 38
 
 
 class Bound:
@@ -47,17 +50,19 @@ class Bound:
     def is_out_of_memory(self) -> bool:
         return False
 
-    def kill(self, process: int) -> None:
-        """Kills the program, the leader of a process group, and all that it has started."""
+    def kill(self, process: int) -> set[int]:
+        """Kills the program, the leader of a process group, and all that it has started. Returns those that it knows of."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process, signal.SIGKILL)
+        return set()
 
     def close(self) -> None:
         """When all of them have ended."""
 
 
-def kill_all(find: Callable[[], set[int]]) -> None:
-    """Kills all processes that `find` finds. They are stopped first: a stopped process counts, but starts none, so none can take its place."""
+def kill_all(find: Callable[[], set[int]]) -> set[int]:
+    """Kills all processes that `find` finds, and returns them. They are stopped first: a stopped process counts, but starts none, so none can take
+    its place."""
     stopped: set[int] = set()
     for _ in range(200):
         running = find() - stopped
@@ -66,6 +71,21 @@ def kill_all(find: Callable[[], set[int]]) -> None:
         send(signal.SIGSTOP, running)
         stopped |= running
     send(signal.SIGKILL, stopped)
+    return stopped
+
+
+def reap(processes: set[int], seconds: float = 5) -> None:
+    """Of processes that were killed, forgets those that have become our children because their parents ended. Until then, each counts."""
+    end = time.monotonic() + seconds
+    while processes and time.monotonic() < end:
+        for process in list(processes):
+            try:
+                ended = os.waitpid(process, os.WNOHANG)[0]
+            except ChildProcessError:
+                ended = not os.path.exists(f"/proc/{process}")
+            if ended:
+                processes.discard(process)
+        time.sleep(0.005 if processes else 0)
 
 
 def send(number: int, processes: set[int]) -> None:
@@ -160,14 +180,16 @@ class Group(Bound):
             return {int(line) for line in (self.folders[0] / "cgroup.procs").read_text(encoding="ascii").split()} - {0}
         return set()
 
-    def kill(self, process: int) -> None:
-        super().kill(process)
+    def kill(self, process: int) -> set[int]:
         self.write(self.folders[0], "pids.max", 0)  # from now on, none starts another
+        killed = self.processes()
+        super().kill(process)
         self.write(self.folders[0], "cgroup.kill", 1)
         end = time.monotonic() + 10
         while (left := self.processes()) and time.monotonic() < end:
             send(signal.SIGKILL, left)
             time.sleep(0.005)
+        return killed
 
     def close(self) -> None:
         end = time.monotonic() + 2
@@ -209,14 +231,15 @@ class OtherUser(Bound):
         os.setgroups([])
         os.setresgid(self.uid, self.uid, self.uid)
         os.setresuid(self.uid, self.uid, self.uid)
+        LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)  # no program makes it another user
 
     def limit(self) -> None:
         """Without becoming that user yet."""
         lower(resource.RLIMIT_NPROC, self.tasks)
 
-    def kill(self, process: int) -> None:
+    def kill(self, process: int) -> set[int]:
         super().kill(process)
-        kill_all(lambda: processes_of(self.uid))
+        return kill_all(lambda: processes_of(self.uid))
 
     @classmethod
     def why_not(cls) -> str | None:
@@ -229,8 +252,9 @@ def free_user() -> int:
     """A number of a user that has no name, no processes, and that this namespace knows."""
     maps = [line.split() for line in pathlib.Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()]
     first, count = max(((int(inside), int(length)) for inside, _, length in maps), key=lambda each: each[1])
+    lowest, choice = (10**9, 10**9) if count > 2 * 10**9 else (first + count // 2, max(1, count // 2 - 2))
     for place in itertools.count(os.getpid() * 64 + next(NUMBERS)):
-        number = first + count // 2 + place % max(1, count // 2 - 2)
+        number = lowest + place % choice
         with contextlib.suppress(KeyError):
             pwd.getpwuid(number)
             continue

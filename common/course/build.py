@@ -85,7 +85,7 @@ class Build:
         self.recipes: list[str] = []  # the files whose own recipes failed
         if not targets:
             return
-        quiet = [] if os.environ.get("V") else ["QUIET=yes"]
+        quiet = [] if os.environ.get("V") else ["-s", "QUIET=yes"]  # -s: make does not say of each target that it is up to date
         built = call(["-k", "LOGGED=yes", *quiet, *dict.fromkeys(targets)], stderr=subprocess.PIPE)
         self.said, self.status = built.stderr, built.returncode
         self.recipes = FAILED.findall(self.said)

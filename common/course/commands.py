@@ -36,7 +36,7 @@ FOR_LEARNERS = [
     Command("help", needs=None),
 ]
 FOR_CONTRIBUTORS = [
-    Command("test", "prove every program, exercise, text and tool", part="all", suites=True, needs=("catch2",)),
+    Command("test", "prove programs, exercises, texts, tools; QUICK=1: in short", part="all", suites=True, needs=("catch2",)),
     Command("simulator", "build only the simulated GPU and its CUDA runtime", builds=(SIMULATOR, RUNTIME), runs="nothing"),
     Command("bench-simulator", runs="simulator.bench"),
     Command("fuzz", runs="simulator.fuzz"),
@@ -52,9 +52,8 @@ VARIABLES = {
     "CXX": "another compiler: CXX=clang++",
     "CUDA_HOME": "another CUDA toolkit; TOOLKIT_VERSION: the version to fetch",
     "PROGRAM": "for see: any program; ONLY: kernel=NAME launch=2; EXERCISE=1",
-    "QUICK": "QUICK=1, for test: only what takes little time",
     "SANITIZE": "for test: address,undefined (or thread, valgrind, checks, …)",
-    **dict.fromkeys("IN SUBMISSIONS UNBOUNDED LANGUAGE TORCH_INDEX TOOLKIT_VERSION SIM_ARCH STRICT FUZZ_SECONDS RECORD UPDATE ONLY EXERCISE".split(), ""),
+    **dict.fromkeys("IN QUICK SUBMISSIONS UNBOUNDED LANGUAGE TORCH_INDEX TOOLKIT_VERSION SIM_ARCH STRICT FUZZ_SECONDS RECORD UPDATE ONLY EXERCISE".split(), ""),
     **dict.fromkeys("CXXFLAGS LDFLAGS TMPDIR XDG_CACHE_HOME".split(), ""),
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import pathlib
 import resource
@@ -53,6 +54,14 @@ def bubblewrap():
         said = (tried.stderr.strip().splitlines() or ["it gives no reason"])[-1]
         return None, f"bubblewrap does not start here: {said.removeprefix('bwrap: ').partition('. See ')[0]}"
     return program, None
+
+
+@functools.cache
+def confining(program):
+    """Words for a bubblewrap that can forbid namespaces of users; nothing for an old one."""
+    words = ["--unshare-user", "--disable-userns"]
+    tried = subprocess.run([program, *words, "--ro-bind", "/", "/", "true"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return words if tried.returncode == 0 else []
 
 
 def fetch_bubblewrap():
@@ -156,6 +165,12 @@ def is_within(path, folder):
     return path == folder or folder in path.parents
 
 
+def opened(path, home):
+    """Words that make the folders above a path, so that another user may pass through them."""
+    above = [folder for folder in reversed(path.parents) if is_within(folder, home) and folder != home]
+    return [word for folder in above for word in ("--perms", "0755", "--dir", str(folder))]
+
+
 class Enclosure:
     """Where programs run. `hidden`: folders and files that they must not read, such as other students' folders."""
 
@@ -165,13 +180,15 @@ class Enclosure:
         if isolated and not self.program:
             raise Stopped(self.why_not)
         self.way, self.why_unbounded = (way, "") if way else bounds.way()
+        if not self.program and not way and OtherUser.why_not() is None:
+            self.way = OtherUser  # without a sandbox, root's programs could do anything
         self.limits, self.hidden = limits or Limits(), [pathlib.Path(path).resolve() for path in hidden]
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="graded-"))
         self.empty = self.scratch / "empty"
         self.empty.mkdir()
         os.chmod(self.empty, 0o755)
         if self.way is OtherUser and (why := self.why_closed()):
-            self.way, self.why_unbounded = None, why
+            self.way, self.why_unbounded = (bounds.Group, "") if bounds.Group.why_not() is None and not way else (None, why)
         with contextlib.suppress(OSError, AttributeError):  # what a program leaves behind becomes our child, not init's
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -188,7 +205,7 @@ class Enclosure:
     def why_closed(self):
         """Why another user cannot read what programs need here; None if it can."""
         needed = [ROOT / "common" / "cu.hpp", pathlib.Path(sys.executable)]
-        tried = self.run(["/bin/sh", "-c", 'for file in "$@"; do [ -r "$file" ] || exit 1; done', "sh", *needed], 10, self.empty)
+        tried = self.run(["/bin/sh", "-c", 'for file in "$@"; do [ -r "$file" ] || exit 1; done', "sh", *needed], 10, pathlib.Path("/"))
         return "the course's folder, or Python, is closed to other users" if tried.returncode else None
 
     def command(self, words, writable, temporary, folder, bound):
@@ -196,12 +213,13 @@ class Enclosure:
         home = pathlib.Path(os.path.expanduser("~")).resolve()
         # A namespace of users would only know ours, and not the one that the program is to become.
         namespaces = ["--unshare-all"] if bound.uid is None else ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
-        command = [self.program, *namespaces, "--die-with-parent", "--new-session", "--ro-bind", "/", "/"]
+        command = [self.program, *namespaces, *self.confined(bound), "--die-with-parent", "--new-session", "--ro-bind", "/", "/"]
         command += ["--proc", "/proc", "--dev", "/dev", "--bind", str(temporary), "/tmp", "--bind", str(temporary), "/dev/shm", "--remount-ro", "/dev"]
         if str(home) != "/" and home.is_dir():
             command += ["--tmpfs", str(home)]
             for path in self.needed():
                 if is_within(path, home) and path != home and path.exists():
+                    command += opened(path, home) if bound.uid is not None else []
                     command += ["--ro-bind", str(path), str(path)]
         if is_within(ROOT, pathlib.Path("/tmp")):
             command += ["--ro-bind", str(ROOT), str(ROOT)]
@@ -217,6 +235,12 @@ class Enclosure:
         if bound.uid is not None:
             becomes = ["setpriv", f"--reuid={bound.uid}", f"--regid={bound.uid}", "--clear-groups", "--bounding-set=-all", "--no-new-privs", "--"]
         return [*command, "--chdir", str(folder), "--", *becomes, *map(str, words)]
+
+    def confined(self, bound):
+        """Without capabilities, not even in a namespace that it makes itself, a program cannot mount its control group and lift the bound."""
+        if bound.uid is not None:  # setpriv needs them, and drops them
+            return []
+        return ["--cap-drop", "ALL", *confining(self.program)]
 
     def needed(self):
         """What programs read in the user's home: the course, downloads, Python, and what the links in build/ lead to."""
@@ -265,10 +289,11 @@ class Enclosure:
 
     def end(self, running, bound, mark):
         """Ends all of its processes. With bubblewrap, they are in a namespace of their own, whose first process takes all others with it."""
-        bound.kill(running.pid)
+        killed = {*below(running.pid)} | bound.kill(running.pid)
         if bound.uid is None:
-            bounds.kill_all(lambda: {each for each in {*below(running.pid), *marked(mark)} if each != os.getpid() and is_alive(each)})
+            killed |= bounds.kill_all(lambda: {each for each in {*below(running.pid), *marked(mark)} if each != os.getpid() and is_alive(each)})
         running.wait()
+        bounds.reap(killed - {running.pid})
 
     def said(self, temporary):
         return tuple((temporary / name).read_bytes()[:KEPT].decode("utf-8", errors="replace") for name in ("out", "err"))

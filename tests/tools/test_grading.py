@@ -3,13 +3,16 @@
 Programs that try to do harm run only in a sandbox that has a process namespace of its own. Where there is none, their tests are skipped.
 """
 
+import contextlib
 import csv
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from unittest import mock
 
@@ -224,6 +227,125 @@ def test_a_program_that_takes_too_long_is_stopped_with_all_that_it_has_started(e
     assert not running, running
 
 
+# Starts processes without end, as far as 1500 at a time for 40 seconds, in case that nothing else bounds it. "leaves": each makes a session of its own.
+BOMB = """
+#include <csignal>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int count, char** words) {
+  const bool leaves = count > 1 && !std::strcmp(words[1], "leaves");
+  int* started = static_cast<int*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  std::signal(SIGTERM, SIG_IGN);
+  for (alarm(40);;) {
+    if (__atomic_load_n(started, __ATOMIC_RELAXED) > 1500) pause();
+    if (fork() != 0) continue;
+    __atomic_fetch_add(started, 1, __ATOMIC_RELAXED);
+    alarm(40);
+    if (leaves) setsid();
+  }
+}
+"""
+# A bomb needs another program to bound it, should what is tested fail: a machine on which root may have so many processes, or a limit.
+WAYS = [way for way in (bounds.Group, bounds.OtherUser, bounds.UserLimit) if way.why_not() is None]
+
+
+@pytest.fixture(scope="module")
+def bomb():
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)
+        program = pathlib.Path(place) / "bomb"
+        subprocess.run(["g++", "-O1", "-x", "c++", "-", "-o", program], input=BOMB, text=True, check=True)
+        yield program
+
+
+def processes_of(program):
+    return [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if str(program).encode() in nothing_or(path)]
+
+
+class Others:
+    """Inside the with block, other programs are started all the time; `slowest` is how long one took, in seconds."""
+
+    def __enter__(self):
+        self.slowest, self.started, self.ends = 0.0, 0, threading.Event()
+        self.thread = threading.Thread(target=self.start)
+        self.thread.start()
+        return self
+
+    def start(self):
+        while not self.ends.wait(0.05):
+            begun = time.monotonic()
+            with contextlib.suppress(OSError):
+                self.started += subprocess.run(["true"], check=False).returncode == 0
+            self.slowest = max(self.slowest, time.monotonic() - begun)
+
+    def __exit__(self, *_):
+        self.ends.set()
+        self.thread.join()
+
+
+@pytest.mark.parametrize("kind", ["stays", "leaves"])
+@pytest.mark.parametrize("isolated", [True, False], ids=["bubblewrap", "processes"])
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_a_program_that_forks_without_end_is_stopped_and_others_can_start(way, isolated, kind, bomb, folder):
+    if isolated and not enclosure.bubblewrap()[0]:
+        pytest.skip(enclosure.bubblewrap()[1])
+    with Enclosure(limits=Limits(processes=20), isolated=isolated, way=way) as enclosed, Others() as others:
+        if not enclosed.way:
+            pytest.skip(enclosed.why_unbounded)
+        shutil.copy(bomb, folder)
+        begun = time.monotonic()
+        with pytest.raises(Stopped, match="more than 20 processes at the same time"):
+            enclosed.run([folder / "bomb", kind], 15, folder, [folder], {"PATH": os.environ["PATH"]})
+        taken = time.monotonic() - begun
+    assert taken < 12 and others.started and others.slowest < 10, (taken, others.started, others.slowest)
+    assert not processes_of(folder / "bomb") and not processes_of(enclosed.scratch)
+
+
+LEARNERS = """import json, subprocess, sys
+from course import bounds, process
+bounds.OF_LEARNERS, bounds.way_for_learners = 60, lambda: getattr(bounds, sys.argv[1])
+bounds.Group.why_not()
+ended = process.run_limited([sys.argv[2], "stays"], 20, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+print(json.dumps([ended.returncode, ended.stderr]))
+"""
+
+
+@pytest.mark.parametrize("way", [way.__name__ for way in (*WAYS, bounds.Watched) if way is not bounds.OtherUser])
+def test_a_learners_program_that_forks_without_end_is_stopped_too(way, bomb):
+    with Others() as others:
+        begun, environment = time.monotonic(), {**os.environ, "PYTHONPATH": str(ROOT / "common")}
+        told = subprocess.run([sys.executable, "-c", LEARNERS, way, bomb], env=environment, capture_output=True, text=True, check=True).stdout
+        taken = time.monotonic() - begun
+    with contextlib.suppress(ChildProcessError):  # as a grader, this process adopts what programs leave behind
+        while os.waitpid(-1, 0):
+            pass
+    status, errors = json.loads(told)
+    if way == "UserLimit":  # the kernel refuses more of them, and the time ends
+        assert status is not None
+    else:
+        assert status == -9 and "it ran more than 60 processes at the same time" in errors and taken < 12, (told, taken)
+    assert others.started and not processes_of(bomb)
+
+
+def test_a_bound_that_does_not_hold_is_not_trusted():
+    assert not bounds.holds(bounds.Bound)
+    with mock.patch.object(bounds, "holds", lambda _: False), mock.patch.object(bounds.Group, "parents", []):
+        found, why = bounds.way.__wrapped__()
+    assert found is None and why.startswith("no control group can be made here, "), why
+
+
+def test_where_nothing_bounds_them_submissions_are_refused_unless_they_are_trusted():
+    with mock.patch.object(bounds, "way", lambda: (None, "no way")), mock.patch.object(bounds.OtherUser, "why_not", lambda: "no way"):
+        with Enclosure(isolated=False) as enclosed:
+            assert "nothing bounds their processes: no way" in enclosed.describe()
+            with pytest.raises(SystemExit) as refused:
+                grade.refuse_unbounded(enclosed)
+            with mock.patch.dict(os.environ, UNBOUNDED="1"):
+                grade.refuse_unbounded(enclosed)
+    assert "a submission that starts processes without end could stop this machine" in str(refused.value) and "make grade UNBOUNDED=1" in str(refused.value)
+
+
 def nothing_or(path):
     try:
         return path.read_bytes()
@@ -270,7 +392,10 @@ static const int forged = [] {
 HOSTILE = {
     "loops": (HEAD + SIGNATURE + " { for (volatile long i = 0;;) i = i + 1; }\n", "wrong", "the work runs in the caller's context"),
     "forks": (
-        HEAD + "#include <unistd.h>\n" + SIGNATURE + " { for (int i = 0; i < 300; ++i) if (fork() == 0) { sleep(20); _exit(0); } sleep(20); }\n",
+        BOMB.replace("int main(int count, char** words)", "static int bomb(int count, const char** words)")
+        + HEAD
+        + SIGNATURE
+        + ' { const char* words[] = {"", "leaves"}; bomb(2, words); }\n',
         "stopped",
         "processes at the same time",
     ),

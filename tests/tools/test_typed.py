@@ -229,21 +229,29 @@ def test_a_single_lesson_shows_its_commands_and_several_show_progress():
     assert "'compile' '04-kernels/03-vector-add/main.cpp'" in several and "'compile'" not in one, several
 
 
-# The lesson fails to compile, the library to link; one program is fine, and was not touched.
+# A file whose command says why it fails, one that needs it, one that fails silently, and one that is made with a warning.
 FAILING = """
-wanted: $(WANTED) ; @:
+SHELL := $(if $(LOGGED),%s/common/make/logged,/bin/bash)
+.SHELLFLAGS = $(if $(LOGGED),$@) -c
 a: b ; touch a
-b: ; echo 'b.cpp:1: error: no' >&2; exit 1
-fine: ; touch fine
+b:
+\t@true
+\t@{ echo 'b.cpp:1: error: no' >&2; exit 1; }
+silent: ; @exit 1
+fine: ; @echo 'fine.cpp:1: warning: hm' >&2; touch fine
 """
 
 
-def test_what_make_could_not_build_is_known_with_the_compilers_words():
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(build, "ROOT", folder), mock.patch.dict(os.environ, MAKEFLAGS=""):
-        (pathlib.Path(folder) / "Makefile").write_text(FAILING)
-        built = build.Build(["fine", "a", "gone"])
-        assert built.failed == {"a", "gone"} and built.complaint("a") == "b.cpp:1: error: no", built.failed
+def test_what_make_could_not_build_is_known_with_the_compilers_words(tmp_path):
+    (tmp_path / "Makefile").write_text(FAILING % ROOT)
+    with mock.patch.object(build, "ROOT", tmp_path), mock.patch.dict(os.environ, MAKEFLAGS=""):
+        built = build.Build(["fine", "a", "b", "gone", "silent"])
+        assert built.failed == {"a", "b", "gone", "silent"} and built.complaint("fine") is None, built.said
+        (tmp_path / "Makefile").write_text((tmp_path / "Makefile").read_text().replace("exit 1", "touch built-again; exit 1"))
+        assert built.complaint("a") == built.complaint("b") == "b.cpp:1: error: no"
         assert "No rule to make target 'gone'" in built.complaint("gone")
+        assert built.complaint("silent") == "the build failed without a message: make silent"
+    assert not (tmp_path / "built-again").exists() and not (tmp_path / "fine.log").exists()
 
 
 def test_the_help_fits_on_one_screen(capsys):
