@@ -435,7 +435,7 @@ NMS_MASK(double)
 __device__ Word below(int i) { return (Word(1) << i) - 1; }
 
 // Writes the numbers of the boxes that are kept, and to kept[count] how many they are. It needs a word of dynamic
-// shared memory for each tile.
+// shared memory for each tile. It is long, because its steps share what the threads keep in registers.
 extern "C" __global__ void __launch_bounds__(kGroup* kTile)
     nms_scan(const Word* mask, const Index* order, int count, Index* kept) {
   extern __shared__ unsigned removed[];  // two for each tile: shared memory has faster 32-bit than 64-bit atomics
