@@ -15,8 +15,8 @@ import time
 
 from course import ROOT, environment, exercise, progress, reading
 from course.device import choose_device
-from course.feedback import GONE
 from course.facts import facts
+from course.feedback import GONE
 from course.job import Job, command
 from course.lessons import beside, lessons, named
 from course.process import RESTORE

@@ -95,7 +95,7 @@ def long_body(lines, inside):
 @pytest.mark.parametrize(
     "name, head, inside, tail",
     [
-        ("a.cpp", "static std::vector<int> f(const char* text, int n = 3) {\n", "if (n) { g(\"}\"); }", "}\n"),
+        ("a.cpp", "static std::vector<int> f(const char* text, int n = 3) {\n", 'if (n) { g("}"); }', "}\n"),
         ("a.cpp", "namespace a {\nstruct S {\n  S(int x) : x_{x}, y_(2) {\n", "run([&] { return 1; });", "  }\n};\n}\n"),
         ("a.cpp", "template <typename T>\nauto S<T>::f() const noexcept -> int {\n", "for (;;) { g(); }  // }", "}\n"),
         ("a.cu", 'extern "C" __global__ void __launch_bounds__(256) f(float* x) {\n', "x[0] = 1;  // {", "}\n"),
@@ -118,7 +118,7 @@ def test_a_long_file_is_found():
 
 
 def test_a_table_or_a_class_is_no_function():
-    assert too_long("a.cpp", "std::vector<Row> rows() {\n  return {\n" + "      {1, \"a\"},\n" * 100 + "  };\n}\n") == []
+    assert too_long("a.cpp", "std::vector<Row> rows() {\n  return {\n" + '      {1, "a"},\n' * 100 + "  };\n}\n") == []
     assert functions_in_cpp("const int table[] = {\n" + "  f(1), {2},\n" * 100 + "};\n") == []
     assert functions_in_cpp("struct S {\n" + "  int x;\n" * 100 + "};\n") == []
     assert [head for *_, head in functions_in_cpp("struct S {\n  int f() {\n    if (a) {\n    }\n  }\n  void g() {}\n};\n")] == ["int f()", "void g()"]
