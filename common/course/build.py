@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import subprocess
@@ -55,7 +54,7 @@ def call(words: list[str], **how) -> subprocess.CompletedProcess[str]:
     environment = dict(os.environ, INSIDE="1", LC_ALL="C.UTF-8")
     environment.pop("CDPATH", None)
     environment.pop("MAKELEVEL", None)  # so that make calls itself make, and not make[1]
-    return subprocess.run(command, cwd=how.pop("folder", ROOT), env=environment, text=True, errors="replace", close_fds=False, **how)
+    return subprocess.run(command, cwd=how.pop("folder", ROOT), env=environment, text=True, errors="replace", close_fds=False, check=False, **how)
 
 
 def build(targets: list[str], show_commands: bool = False) -> bool:
@@ -83,6 +82,7 @@ class Build:
         self.failed: set[str] = set()
         self.said, self.status = "", 0
         self.recipes: list[str] = []  # the files whose own recipes failed
+        self.complaints: dict[str, str] = {}  # what was found for a target
         if not targets:
             return
         quiet = [] if os.environ.get("V") else ["-s", "QUIET=yes"]  # -s: make does not say of each target that it is up to date
@@ -91,14 +91,16 @@ class Build:
         self.recipes = FAILED.findall(self.said)
         self.failed = {*targets}.intersection(self.recipes + NOT_REMADE.findall(self.said) + NO_RULE.findall(self.said))
 
-    @functools.cache
     def complaint(self, target: str) -> str | None:
         """What the compilers said about a target that failed; None if it was built. The logs are those of the recipes that make would run again."""
         if target not in self.failed:
             return None
+        if target in self.complaints:
+            return self.complaints[target]
         would = call(["-n", "-k", "--debug=basic", target], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         again = set(re.findall(r"Must remake target '([^']+)'", would.stdout))
         logs = [ROOT / f"{recipe}.log" for recipe in dict.fromkeys(self.recipes) if recipe in again]
         said = [without_make(log.read_text(encoding="utf-8", errors="replace")) for log in logs if log.exists()]
         said += [line for line in would.stderr.splitlines() if "No rule to make target" in line]
-        return "\n".join(filter(None, said)) or f"the build failed without a message: make {target}"
+        self.complaints[target] = "\n".join(filter(None, said)) or f"the build failed without a message: make {target}"
+        return self.complaints[target]

@@ -166,7 +166,7 @@ def run(screen, lesson, device):
         return
     ended = subprocess.run(
         lesson.program(),
-        env=device.environment_for(lesson), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+        env=device.environment_for(lesson), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
     )  # fmt: skip
     screen.show_as_they_are(ended.stdout.splitlines())
     screen.show_as_they_are(ended.stderr.splitlines())  # reports come last: into a pipe, a program's output waits until its end

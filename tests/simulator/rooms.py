@@ -70,7 +70,10 @@ def test_no_include_leads_up():
 
 
 def test_an_upward_include_is_named_with_its_line():
-    made_up = {"exec/warp.cpp": '#include <map>\n#include "common/simulator/state/streams/stream.hpp"\n', "state/errors/a.cpp": '#include "common/simulator/types.hpp"\n'}
+    made_up = {
+        "exec/warp.cpp": '#include <map>\n#include "common/simulator/state/streams/stream.hpp"\n',
+        "state/errors/a.cpp": '#include "common/simulator/types.hpp"\n',
+    }
     assert upward_includes(made_up) == ["common/simulator/exec/warp.cpp:2 includes state/streams/stream.hpp: exec is below state/streams and must not know it."]
 
 

@@ -23,7 +23,7 @@ EXTENSION_HEADERS = ("cuda_runtime.h", "cublas_v2.h", "cusparse.h", "cusolverDn.
 
 
 def as_version(text: str) -> Version:
-    """ "13.0.88" as (13, 0, 88)."""
+    """The version "13.0.88" as (13, 0, 88)."""
     return tuple(int(part) for part in re.findall(r"\d+", text))
 
 

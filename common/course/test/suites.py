@@ -78,11 +78,11 @@ def headers() -> Proofs:
     include, proofs = facts()["CUDA_INCLUDE"], []
     found = sorted(path for path in (ROOT / "common").glob("*.hpp") if path.name != "torch.hpp")  # it is parsed where it is needed
     compilers = dict.fromkeys([os.environ.get("CXX", "g++"), "g++", "clang++"])
-    for compiler in [name for name in compilers if subprocess.run(["which", name.split()[0]], capture_output=True).returncode == 0]:
+    for compiler in [name for name in compilers if subprocess.run(["which", name.split()[0]], capture_output=True, check=False).returncode == 0]:
         for header in found:
             flags = "-std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I.".split() + (["-isystem", include] if include else [])
             source = f'#include "common/{header.name}"\n'
-            ended = subprocess.run(compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=ROOT, capture_output=True, text=True)
+            ended = subprocess.run(compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=ROOT, capture_output=True, text=True, check=False)
             failed = ended.returncode != 0
             name = f"common/{header.name} compiles alone with {compiler}"
             proofs.append((name, ended.stderr if failed and include else None, facts()["WITHOUT_TOOLKIT"] if failed else None))
