@@ -342,7 +342,7 @@ class Enclosure:
             raise Stopped(f"it wrote more than {self.limits.files // MEGABYTE} MB of files")
 
     def runner(self):
-        """run_limited() for judge.py: the program may write to the folder in which it runs, and to no other."""
+        """run_limited() for cases.py: the program may write to the folder in which it runs, and to no other."""
 
         def run_enclosed(command, limit, cwd, env, **_):
             inside = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))

@@ -11,8 +11,9 @@ from unittest import mock
 
 import pytest
 
-from course import ROOT, build, help
-from course.lessons import every, lessons
+from course import ROOT, build, help, typed
+from course.lessons import called, every, lessons
+from course.test import suites
 
 # What make is told, and what it answers; nothing is fetched or built before.
 REFUSED = {
@@ -121,6 +122,36 @@ def test_a_number_names_a_chapter_or_a_lesson(typed, folder, meant):
 def test_in_a_lessons_folder_a_target_means_that_lesson(words, part):
     ended = make("-n", *words, folder=ROOT / "02-context/03-current")
     assert ended.returncode == 0 and f"python3 -m course {part}\n" in ended.stdout, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize(
+    "part, settings, needed",
+    [
+        (["02-context/03-current"], {}, "catch2"),
+        (["02-context/03-current"], {"QUICK": "1"}, "catch2"),
+        (["conformance"], {}, "catch2"),
+        (["simulator"], {}, "catch2 pytest"),
+        (["doctor"], {}, "catch2 pytest"),
+        (["tools"], {}, "catch2 pytest tools book browser"),
+        (["tools"], {"QUICK": "1"}, "catch2 pytest"),
+        ([str(called("doctor"))], {}, "catch2 pytest"),
+        ([str(called("speed"))], {}, "catch2 torch pytest"),
+        ([], {"QUICK": "1"}, "catch2 pytest"),
+        ([], {}, "catch2 pytest tools book browser torch"),
+    ],
+)
+def test_a_part_of_the_tests_sets_up_only_what_it_needs(part, settings, needed):
+    """No browser and no book for one lesson; PyTorch only for a lesson in Python."""
+    with mock.patch.dict(os.environ, {"QUICK": "", **settings}):
+        assert typed.needs(typed.steps(["test"], part)) == needed.split()
+
+
+def test_folders_of_tests_that_belong_to_no_lesson_are_suites():
+    assert {"tools", "doctor", "conformance", "simulator"} <= set(suites.suites()) and not any(name[:1].isdigit() for name in suites.suites())
+    assert {"tools", "doctor", "simulator"} == set(suites.in_python())
+    assert [file.name for file in suites.python_files("simulator")] == ["rooms.py"] and suites.python_files("tools")[0].name == "test_pages.py"
+    for suite in ("tools", "doctor"):
+        assert f"python3 -m course test {suite}\n" in make("-n", "test", f"IN={suite}").stdout
 
 
 @pytest.mark.parametrize("words", [["-R"], ["CXX="]])

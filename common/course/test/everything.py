@@ -36,8 +36,6 @@ class Test:
     def __init__(self, chosen):
         self.chosen, self.quick = chosen, is_quick()
         self.lessons = [lesson for lesson in lessons(chosen) if not (self.quick and lesson.is_python)]
-        if chosen and not any(name in chapters() or name in every() for name in chosen):
-            self.lessons = []  # only suites
         self.suites = [suite for suite in suites.suites() if not chosen or suite in chosen]
         self.count = Count()
         self.files = texts.files_of_repository()
