@@ -18,7 +18,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 
-from course import ROOT, build, environment, progress, see, text
+from course import ROOT, build, environment, history, see, text
 from course.facts import facts
 from course.lessons import Lesson, called, chapters, lessons
 from course.possible import why_not
@@ -313,7 +313,7 @@ def record_films() -> list[Lesson]:
 
 def mark_solved() -> None:
     """Tells the book which lessons are solved, in a file that its pages load."""
-    solved = progress.solved(progress.load())
+    solved = [lesson.name for lesson in history.solved(history.load())]
     for static in BOOK.rglob("_static"):
         (static / "progress.js").write_text(f"window.solved = {json.dumps(solved)};\n", encoding="utf-8")
 

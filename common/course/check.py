@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-from course import ROOT, build, progress, verdict
+from course import ROOT, build, history, verdict
 from course.cases import Case
 from course.device import Device, choose_device
 from course.lessons import Lesson, beside, is_edited, is_learners, named
@@ -53,7 +53,7 @@ def judge(lesson: Lesson, built: build.Build, device: Device, in_full: bool) -> 
     show(lesson, found, in_full)
     if found.is_solved and is_learners(answer.source):
         with contextlib.suppress(OSError):  # for make progress and make learn; a folder that cannot be written is no reason to fail
-            progress.note_attempt(lesson, answer.source.read_bytes(), solved=True)
+            history.note_attempt(lesson, answer.source.read_bytes(), solved=True)
     return found.is_solved
 
 

@@ -8,7 +8,7 @@ import pathlib
 import shutil
 import tempfile
 
-from course import ROOT, progress
+from course import ROOT, history
 from course.lessons import Lesson
 from course.process import git
 
@@ -44,7 +44,7 @@ def committed(path: pathlib.Path) -> bytes | None:
 
 
 def kept_original(lesson: Lesson) -> pathlib.Path:
-    return progress.folder() / "originals" / lesson.name / lesson.exercise.source.name
+    return history.folder() / "originals" / lesson.name / lesson.exercise.source.name
 
 
 def keep_original(lesson: Lesson, attempts: list[str]) -> None:
@@ -58,7 +58,7 @@ def keep_original(lesson: Lesson, attempts: list[str]) -> None:
 def original_of(lesson: Lesson, attempts: list[str]) -> bytes | None:
     """What reset restores: the file as committed, unless that is one of the learner's own attempts; then the kept copy, or None."""
     for candidate in (committed(lesson.exercise.source), content_of(kept_original(lesson)) or None):
-        if candidate is not None and progress.fingerprint(candidate) not in attempts:
+        if candidate is not None and history.fingerprint(candidate) not in attempts:
             return candidate
     return None
 
@@ -68,7 +68,7 @@ def restore(lesson: Lesson, original: bytes) -> pathlib.Path | None:
     exercise, copy = lesson.exercise.source, None
     if exercise.exists():
         when = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
-        copy = progress.folder() / "before-reset" / lesson.name / f"{when}{exercise.suffix}"
+        copy = history.folder() / "before-reset" / lesson.name / f"{when}{exercise.suffix}"
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(exercise, copy)
     replace(exercise, original)

@@ -3,7 +3,7 @@
 import re
 import time
 
-from course import progress
+from course import history
 from course.lessons import beside
 from course.verdict import Kind, Verdict
 
@@ -42,7 +42,7 @@ def show(trainer, room, in_short=False):
         lines.add(f"{file.name}   does not compile yet   ({verdict.build_seconds:.1f} s)")
         lines.space().add(f"{trainer.screen.marks['failed']} {verdict.why}", 3, style="bad")
         return add_place(lines, verdict.place)
-    tried = progress.counted(len(trainer.attempts()), "attempt")
+    tried = history.counted(len(trainer.attempts()), "attempt")
     lines.add(f"{file.name}   built in {verdict.build_seconds:.1f} s, judged in {verdict.judge_seconds:.1f} s   ({tried})", style="quiet").space()
     return (add_solved if verdict.is_solved else add_failed)(lines, trainer, verdict, room, in_short)
 
@@ -78,7 +78,7 @@ def add_passed(lines, trainer, passed, room):
         for name in passed:
             lines.code(f"{mark} {name}", 3, style="good")
     elif passed:
-        lines.add(f"{mark} {progress.counted(len(passed), 'sentence')} {'is' if len(passed) == 1 else 'are'} true", 3, style="good")
+        lines.add(f"{mark} {history.counted(len(passed), 'sentence')} {'is' if len(passed) == 1 else 'are'} true", 3, style="good")
 
 
 def add_failed(lines, trainer, verdict, room, in_short):

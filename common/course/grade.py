@@ -537,7 +537,8 @@ def main(words):
     enclosure.fetch_bubblewrap()
     os.environ.setdefault("CUDASIM_BUDGET", verdict.BUDGET)
     solutions = [lesson.solution.source for lesson in lessons() if lesson.solution]
-    hidden = [folder, RESULTS / "known.json", *solutions, *ROOT.glob("tests/*/*.wrong")]
+    wrong = sorted({answer.source.parent for lesson in lessons() for answer in lesson.wrong})
+    hidden = [folder, RESULTS / "known.json", *solutions, *wrong]
     with enclosure.Enclosure(hidden) as enclosed:
         refuse_unbounded(enclosed)
         grading = Grading(folder, submissions, chosen, enclosed, choose_device())

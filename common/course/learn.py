@@ -1,7 +1,7 @@
 """make learn: the trainer. It shows a lesson's question, asks for a prediction, runs the program, and then watches the exercise.
 
 Every save is built and judged by a process of its own (job.py starts work.py), so keys are read at any time. What the learner has done is
-written at once (progress.py). views.py says what is on the screen, and feedback.py what a verdict looks like.
+written at once (history.py). views.py says what is on the screen, and feedback.py what a verdict looks like.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 
-from course import ROOT, environment, exercise, progress, reading
+from course import ROOT, environment, exercise, history, reading
 from course.device import choose_device
 from course.facts import facts
 from course.feedback import GONE
@@ -59,13 +59,13 @@ class Trainer:
     def __init__(self, screen, lesson):
         self.screen, self.job, self.done, self.message = screen, None, False, ""
         self.later = set()  # lessons whose question was put off; they are not asked again in this session
-        self.kept = progress.load()
+        self.kept = history.load()
         self.go_to(lesson)
 
     # -- progress
 
     def entry(self):
-        return progress.entry_of(self.kept, self.lesson)
+        return history.entry_of(self.kept, self.lesson)
 
     def attempts(self):
         return self.entry().get("attempts", [])
@@ -78,14 +78,14 @@ class Trainer:
         """Around what writes progress. If it cannot be written, the trainer continues with a message."""
         try:
             yield
-            self.kept = progress.load()
+            self.kept = history.load()
         except OSError as problem:
-            self.say(f"Progress was not saved: {problem.filename or progress.file()}: {problem.strerror}. Make room or correct the permissions.")
+            self.say(f"Progress was not saved: {problem.filename or history.file()}: {problem.strerror}. Make room or correct the permissions.")
 
     def keep(self, **changes):
         self.kept["lessons"].setdefault(self.lesson.name, {}).update(changes)
         with self.saving():
-            progress.note(self.lesson, **changes)
+            history.note(self.lesson, **changes)
 
     def say(self, message):
         self.message = message
@@ -101,7 +101,7 @@ class Trainer:
         self.seen = self.stable = exercise.signature(self.file)
         self.lacks_torch = lacks_torch(lesson)
         with self.saving():
-            with progress.changing() as kept:
+            with history.changing() as kept:
                 kept["at"] = lesson.name
             exercise.keep_original(lesson, self.attempts())
         self.is_untouched = self.file.exists() and exercise.content_of(self.file) == self.original()
@@ -134,7 +134,7 @@ class Trainer:
         return self.job and self.job.what == "judge" and not self.job.stopped
 
     def predict(self, prediction):
-        self.keep(draft=None, predicted=progress.now(), **({"prediction": prediction} if prediction else {}))
+        self.keep(draft=None, predicted=history.now(), **({"prediction": prediction} if prediction else {}))
         self.show_run()
 
     def show_run(self):
@@ -174,7 +174,7 @@ class Trainer:
             text = self.text.whole_with_results if self.entry().get("predicted") or self.attempts() else self.text.whole
             self.open(Page(f"{self.lesson}/README.md", text.partition("\n")[2]))
         elif key == "l":
-            self.kept = progress.load()
+            self.kept = history.load()
             self.open(Chooser(self.lesson))
         elif key == "?":
             self.open(Page("Keys", HELP))
@@ -205,7 +205,7 @@ class Trainer:
             self.say("There is nothing more to show.")
 
     def may_see_solution(self):
-        return bool(self.entry().get("solved")) or len(self.attempts()) >= progress.ATTEMPTS_FOR_SOLUTION
+        return bool(self.entry().get("solved")) or len(self.attempts()) >= history.ATTEMPTS_FOR_SOLUTION
 
     def compare(self):
         solution = self.lesson.solution
@@ -213,7 +213,7 @@ class Trainer:
             self.say(f"The solution's file is missing. {RESTORE}")
         elif not self.may_see_solution():
             tried = len(self.attempts())
-            self.say(f"The solution opens after {progress.ATTEMPTS_FOR_SOLUTION} attempts that compile; you have made {tried}. A hint may be enough: h")
+            self.say(f"The solution opens after {history.ATTEMPTS_FOR_SOLUTION} attempts that compile; you have made {tried}. A hint may be enough: h")
         else:
             diff = list(difflib.unified_diff(exercise.lines_of(self.file), exercise.lines_of(solution.source), n=3, lineterm=""))[2:]
             note = (
@@ -286,7 +286,7 @@ class Trainer:
         return head.lines + shown + [[]] * (room - len(shown)) + foot.lines
 
     def header(self):
-        solved = f"{len(progress.solved(self.kept))} of {len(lessons())} solved"
+        solved = f"{len(history.solved(self.kept))} of {len(lessons())} solved"
         right, left, lines = f"{self.text.title}   {solved}", "CUDA from the Driver Up", self.screen.lines()
         gap = lines.width - len(left) - len(right)
         lines.code(left + " " * gap + right if gap >= 3 else right, style="strong")
@@ -352,7 +352,7 @@ class Trainer:
             self.verdict = result
             if result.cases and job.content != self.original():
                 with self.saving():
-                    progress.note_attempt(job.lesson, job.content, result.is_solved)
+                    history.note_attempt(job.lesson, job.content, result.is_solved)
 
     def run(self):
         drawn = None
@@ -389,11 +389,11 @@ def main(words):
     environment.use()
     from course.screen import Screen
 
-    lesson = named(words)[0] if words else progress.continues_at(progress.load())
+    lesson = named(words)[0] if words else history.continues_at(history.load())
     choose_device()  # ends with a sentence if DEVICE names one that is missing
     with Screen() as screen:
         trainer = Trainer(screen, lesson)
         trainer.run()
     where = trainer.lesson.heading
-    print(f"{len(progress.solved(trainer.kept))} of {len(lessons())} exercises solved. `make learn` continues with {where}.")
+    print(f"{len(history.solved(trainer.kept))} of {len(lessons())} exercises solved. `make learn` continues with {where}.")
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course import feedback, progress
+from course import feedback, history
 from course.lessons import chapters, heading, lessons
 
 
@@ -238,12 +238,12 @@ class Chooser(View):
         for row in self.rows:
             if isinstance(row, str):
                 own = lessons([row])
-                shown.add(f"{heading(row)}   {len(progress.solved(kept, own))} of {len(own)}", style="strong")
+                shown.add(f"{heading(row)}   {len(history.solved(kept, own))} of {len(own)}", style="strong")
                 continue
-            entry = progress.entry_of(kept, row)
+            entry = history.entry_of(kept, row)
             mark = marks["passed"] if entry.get("solved") else marks["dash"] if entry.get("attempts") else " "
             pointer = marks["here"] if row == self.at else " "
-            told = progress.state(entry) if entry else ""
+            told = history.state(entry) if entry else ""
             line = f"{pointer} {mark} {row.heading.removesuffix(' ★'):<42}"
             shown.code(line + (told if len(line) + len(told) <= shown.width else ""), style="note" if row == self.at else "")
         if self.moved:
