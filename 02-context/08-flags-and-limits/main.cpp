@@ -62,7 +62,7 @@ void run(const cu::Module& module, const char* kernel) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   std::printf("waiting for 50 ms of work   | flags | time      | CPU time of the waiting thread\n");
   wait_with("CU_CTX_SCHED_AUTO", CU_CTX_SCHED_AUTO);
   wait_with("CU_CTX_SCHED_SPIN", CU_CTX_SCHED_SPIN);

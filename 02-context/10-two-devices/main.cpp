@@ -13,20 +13,20 @@ void fill(const cu::Memory& memory, unsigned number) {
   CU_THROW(cuCtxSynchronize());
 }
 
-void print_name(const cu::Context& context, int ordinal) {
+void print_name(const cu::Primary& context, int ordinal) {
   char name[100];
   CU_THROW(cuDeviceGetName(name, sizeof name, context.device));
   std::printf("device %d: %s\n", ordinal, name);
 }
 
-bool can_access(const cu::Context& from, const cu::Context& to) {
+bool can_access(const cu::Primary& from, const cu::Primary& to) {
   int can;
   CU_THROW(cuDeviceCanAccessPeer(&can, from.device, to.device));
   return can != 0;
 }
 
 // Copies from one context to the other, and prints the bandwidth.
-void copy(const cu::Context& to, const cu::Memory& target, const cu::Context& from, const cu::Memory& source) {
+void copy(const cu::Primary& to, const cu::Memory& target, const cu::Primary& from, const cu::Memory& source) {
   const double seconds = cu::median_seconds([&] {
     CU_THROW(cuMemcpyPeer(target.address, to.handle, source.address, from.handle, kBytes));
     CU_THROW(cuCtxSynchronize());
@@ -57,9 +57,9 @@ int main() try {
     std::printf("and a kernel that reads memory of another device.\n");
     return 0;
   }
-  const cu::Context zero(0);
+  const cu::Primary zero(0);
   const cu::Memory in_zero(kBytes);
-  const cu::Context one(1);
+  const cu::Primary one(1);
   const cu::Memory in_one(kBytes);
   fill(in_one, 2);
   const cu::Current on_zero(zero.handle);  // the current context from here on

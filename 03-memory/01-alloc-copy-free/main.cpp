@@ -12,7 +12,7 @@ void print_arrays(const char* after, const std::vector<int>& sent, const std::ve
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   const std::vector<int> squares = {0, 1, 4, 9, 16, 25, 36, 49};
   const std::size_t bytes = squares.size() * sizeof(int);
   std::vector<int> sent = squares, received(squares.size());

@@ -6,7 +6,7 @@
 void row(const char* call, CUresult result) { std::printf("%-42s| %s\n", call, cu::name(result)); }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   std::size_t total;
   CU_CHECK(cuDeviceTotalMem(&total, context.device));
   std::vector<char> host(2000);

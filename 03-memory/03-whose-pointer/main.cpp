@@ -44,7 +44,7 @@ unsigned look_up(const char* source, CUdeviceptr memory, CUcontext ours) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   std::vector<char> pageable(kBytes);
   const cu::Pinned pinned(kBytes);
   Registered registered;

@@ -100,7 +100,7 @@ inline Allocation time_allocation(std::size_t bytes) {
 
 inline int run() {
   constexpr std::size_t kBytes = std::size_t{256} << 20;
-  cu::Context context;
+  cu::Primary context;
   cu::print_device(context.device);
   const cu::Memory device(kBytes), target(1 << 20);
   std::vector<char> pageable(kBytes, 'x');

@@ -62,7 +62,7 @@ void send_in_pieces(const cu::CopyModel& model, CUdeviceptr device, const char* 
 int main(int count, char** arguments) try {
   if (count > 1 && arguments[1] == std::string("--controls")) return controls::run();
 
-  cu::Context context;
+  cu::Primary context;
   const double limit = cu::print_device_and_link(context.device);
 
   cu::Memory device(kLargest);

@@ -58,7 +58,7 @@ bool measure(const char* kind, void* host) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   cu::print_device_and_link(context.device);
 
   std::printf("\n                | GB/s:  |        | copy to the device    |\n");

@@ -59,7 +59,7 @@ bool send_two_words(CUstream stream, CUdeviceptr device, char* buffer, bool wait
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   const cu::Memory memory(kBytes);
   const CUdeviceptr device = memory.address;
   std::vector<char> pageable(kBytes);

@@ -16,7 +16,7 @@ struct Work {
 };
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   cu::print_device_and_link(context.device);
   cu::Module module(cu::image("kernels.ptx"));
 

@@ -167,7 +167,7 @@ std::unique_ptr<Job> fitting_job(CUfunction work, CUstream stream) {
 }
 
 int main(int argc, char** argv) try {
-  cu::Context context;
+  cu::Primary context;
   cu::print_device_and_link(context.device);
   cu::Module module(cu::image("kernels.ptx"));
   const CUfunction work = module.function("work");

@@ -103,7 +103,7 @@ void compare_sizes(const Ring& ring) {
 }
 
 int main(int argc, char** argv) try {
-  cu::Context context;
+  cu::Primary context;
   const double limit = cu::print_device_and_link(context.device);
   if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {
     compare_sizes(Ring());

@@ -207,7 +207,7 @@ void control_single_faults(const cu::Module& module, CUdevice device) {
 }
 
 int main(int argc, char** argv) try {
-  cu::Context context;
+  cu::Primary context;
   cu::print_device_and_link(context.device);
   const cu::Module module(cu::image("kernels.ptx"));
   if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {

@@ -233,7 +233,7 @@ void compare_waits() {
 }
 
 int main() try {
-  const cu::Context context;
+  const cu::Primary context;
   cu::print_device(context.device);
   bool correct = watch_one_stream(context.device);
   correct &= compare_policies(context.device);

@@ -21,7 +21,7 @@ CUresult show(const char* after, CUdeviceptr last_byte, std::size_t free_at_star
 }
 
 int main() try {
-  const cu::Context context;
+  const cu::Primary context;
   CUmemAllocationProp properties{};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;  // the memory does not migrate
   properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;

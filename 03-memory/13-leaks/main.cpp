@@ -60,7 +60,7 @@ void step(Ledger& ledger, bool good_input) {
 }
 
 int main() try {
-  const cu::Context watching;  // only to call cuMemGetInfo, which reports about the whole device
+  const cu::Primary watching;  // only to call cuMemGetInfo, which reports about the whole device
   const long long free_before = free_bytes();
   bool expected = true;
   {

@@ -67,7 +67,7 @@ bool returned(const char* tried, CUresult expected, CUresult result) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   cu::print_device_and_link(context.device);
   cu::Memory device(kLargest);
 

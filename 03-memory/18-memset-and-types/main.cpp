@@ -29,7 +29,7 @@ bool show(const char* call, CUdeviceptr memory, std::uint32_t expected) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   const cu::Memory owner(kWords * sizeof(float));
   const CUdeviceptr memory = owner.address;
 

@@ -19,7 +19,7 @@ class Stopwatch {
 };
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   cu::Memory number(sizeof(int)), sum(sizeof(int));
   const int input = 46000;
   CU_CHECK(cuMemcpyHtoD(number.address, &input, sizeof input));

@@ -84,7 +84,7 @@ bool warps(const cu::Module& module) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module(cu::image("kernels.ptx"));
   one_dimension(module);
   two_dimensions(module);

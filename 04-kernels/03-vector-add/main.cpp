@@ -46,8 +46,8 @@ void launch(const cu::Module& module, const char* kernel, int blocks, const Vect
 }
 
 // Launches the unguarded kernel with a grid so large that it accesses addresses beyond all of the program's memory.
-// After a fault, the context can only be destroyed. That also releases its memory and its module, so nothing is
-// released separately here.
+// After a fault, a context can only be destroyed, so this function has one of its own. Destroying it also releases its
+// memory and its module, so nothing is released separately here.
 CUresult run_out_of_bounds(int blocks) {
   cu::Context context;
   CUmodule module;
@@ -68,7 +68,7 @@ CUresult run_out_of_bounds(int blocks) {
 
 // Launches the three kernels with grids that stay within the allocations.
 bool run_within_allocations() {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module(cu::image("kernels.ptx"));
   Vectors vectors;
   const int blocks = (kElements + kBlock - 1) / kBlock;  // rounded up: 4 blocks, 1024 threads

@@ -52,7 +52,7 @@ bool inspect(const char* how, CUdeviceptr memory) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module(cu::image("kernels.ptx"));
   const CUfunction receive = module.function("receive");
   const std::vector<Parameter> where = parameters(receive);

@@ -61,7 +61,7 @@ float scale_ones(const cu::Module& module, const char* when) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module(cu::image("kernels.ptx"));
 
   std::printf("name             | lookup by the host\n");

@@ -75,7 +75,7 @@ CUresult try_name(const cu::Module& module, const char* name) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   int major, minor;
   CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, context.device));
   CU_CHECK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, context.device));

@@ -75,7 +75,7 @@ CUresult reverse(CUfunction kernel, int bytes, bool raised) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   const int default_limit = attribute(context.device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   const int limit = attribute(context.device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   std::printf("shared memory: %d bytes per block by default, at most %d; %d per multiprocessor\n\n", default_limit,

@@ -35,7 +35,7 @@ void measure_divergence(const cu::Module& module, int threads, int split, const 
 }
 
 int main(int argc, char** argv) try {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module(cu::image("kernels.ptx"));
   if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {
     std::printf("lanes in the first loop | lanes in the second loop | clock cycles\n");

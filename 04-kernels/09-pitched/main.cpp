@@ -177,7 +177,7 @@ void compare_copies() {
 }
 
 int main(int argc, char** argv) try {
-  const cu::Context context;
+  const cu::Primary context;
   cu::print_device(context.device);
   if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {
     compare_copies();

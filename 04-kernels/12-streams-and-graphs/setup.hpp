@@ -5,7 +5,7 @@
 
 // The kernels and the integers they work on, in one context.
 struct Setup {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module{cu::image("kernels.ptx")};
   CUfunction add = module.function("add"), multiply = module.function("multiply"), sum = module.function("sum");
   cu::Memory a{sizeof(int)}, b{sizeof(int)}, result{sizeof(int)};

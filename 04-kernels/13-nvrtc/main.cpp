@@ -76,7 +76,7 @@ float run(const std::string& image) {
 // What each process does. Returns 0 if its kernel computes 15 from 5. Prints how long it took to get the image, if
 // `print`.
 int work(const Nvrtc& nvrtc, const Cache& cache, bool print) {
-  cu::Context context;
+  cu::Primary context;
   int major, minor;
   CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, context.device));
   CU_CHECK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, context.device));

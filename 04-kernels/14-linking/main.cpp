@@ -57,7 +57,7 @@ std::vector<char> link(const char* formula) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   const CUresult alone = link_alone();
 
   const std::vector<char> with_square = link("square.ptx"), with_root = link("root.ptx");

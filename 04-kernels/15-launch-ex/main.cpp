@@ -135,7 +135,7 @@ bool chain(const cu::Module& module, bool overlap) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   const bool grid = whole_grid(context.device);
   if (attribute(context.device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) == 0) {
     std::printf("\nskipped: clusters and programmatic launches need compute capability 9.0\n");

@@ -63,7 +63,7 @@ double bandwidth(CUfunction kernel, const cu::Memory& in, const cu::Memory& out,
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module(cu::image("kernels.ptx"));
   const CUfunction count_residents = module.function("count_residents"), copy = module.function("copy");
   const Multiprocessor one(context.device);

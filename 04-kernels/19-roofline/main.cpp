@@ -86,7 +86,7 @@ u64 count_for(int multiprocessors, std::size_t free_bytes) {
 
 int main(int argc, char** argv) try {
   const bool measure = argc < 2 || std::strcmp(argv[1], "--profile") != 0;
-  cu::Context context;
+  cu::Primary context;
   cu::print_device(context.device);
   int multiprocessors;
   std::size_t free_bytes, total_bytes;

@@ -94,7 +94,7 @@ std::vector<float> random_normals() {
 }
 
 struct Ladder {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module{cu::image("kernels.ptx")};
   int multiprocessors = 0;
   double peak = cu::memory_limit(context.device);  // GB/s

@@ -32,7 +32,7 @@ constexpr Rung kLadder[] = {
 };
 
 struct Device {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module{cu::image("kernels.ptx")};
   std::string name;
 

@@ -56,7 +56,7 @@ std::string best_image(CUdevice device) {
 }
 
 struct Device {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module{best_image(context.device)};
   int multiprocessors;
   double peak = cu::arithmetic_limit(context.device);  // GFLOP/s

@@ -44,7 +44,7 @@ constexpr Rung kScans[] = {
 };
 
 struct Device {
-  cu::Context context;
+  cu::Primary context;
   cu::Module module{cu::image("kernels.ptx")}, pipeline;  // the second one only where it can run
   int multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   std::string name;

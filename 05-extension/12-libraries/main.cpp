@@ -255,7 +255,7 @@ Result dnn(CUstream stream) {
 }
 
 int main() try {
-  cu::Context context;
+  cu::Primary context;
   cu::Stream stream;
   struct {
     const char* name;

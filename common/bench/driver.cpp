@@ -26,7 +26,7 @@ std::vector<float> download(const cu::Memory& memory, std::size_t count) {
 }  // namespace
 
 int main() {
-  const cu::Context context;
+  const cu::Primary context;
   const cu::Module module(cu::image("kernels.ptx"));
   const cu::Memory a(bench::kElements * sizeof(float)), b(bench::kElements * sizeof(float)),
       c(bench::kElements * sizeof(float));
