@@ -1,5 +1,35 @@
-// Makes the same failing call in four styles of error handling, and shows what each style reports.
+// Calls the driver before and after cuInit. Then it makes one failing call in four styles of error handling, and shows
+// what each style reports.
 #include "common/cu.hpp"
+
+// Prints one row of the table. Returns whether the call returned what was expected.
+bool row(const char* call, CUresult result, CUresult expected) {
+  std::printf("  %-19s| %3d | %-26s | %s\n", call, result, cu::name(result), cu::meaning(result));
+  if (result != expected) std::printf("  ^ expected %d\n", expected);
+  return result == expected;
+}
+
+bool initialize() {
+  int version = 0, count = 0;
+  const char* text = nullptr;
+  CUdeviceptr memory = 0;
+  std::printf("before cuInit\n");
+  bool passed = row("cuDriverGetVersion", cuDriverGetVersion(&version), CUDA_SUCCESS);
+  passed &= row("cuGetErrorName", cuGetErrorName(CUDA_ERROR_NO_DEVICE, &text), CUDA_SUCCESS);
+  passed &= row("cuGetErrorString", cuGetErrorString(CUDA_ERROR_NO_DEVICE, &text), CUDA_SUCCESS);
+  passed &= row("cuDeviceGetCount", cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+  passed &= row("cuMemAlloc", cuMemAlloc(&memory, 16), CUDA_ERROR_NOT_INITIALIZED);
+  passed &= row("cuInit(1)", cuInit(1), CUDA_ERROR_INVALID_VALUE);
+  passed &= row("cuDeviceGetCount", cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+
+  std::printf("after it\n");
+  passed &= row("cuInit(0)", cuInit(0), CUDA_SUCCESS);
+  passed &= row("cuDeviceGetCount", cuDeviceGetCount(&count), CUDA_SUCCESS);
+  passed &= row("cuInit(0) again", cuInit(0), CUDA_SUCCESS);
+  passed &= row("cuInit(7)", cuInit(7), CUDA_ERROR_INVALID_VALUE);
+  passed &= row("cuDeviceGetCount", cuDeviceGetCount(&count), CUDA_SUCCESS);
+  return passed;
+}
 
 // Style 3, a macro. The preprocessor knows the text of the call and its position.
 #define CHECK(call)                                                                                             \
@@ -16,8 +46,9 @@ bool succeeded(CUresult result) {
 }
 
 int main() {
-  CU_CHECK(cuInit(0));
+  const bool passed = initialize();
 
+  std::printf("\none mistake\n");
   // Style 1: ignore the result. The program continues with whatever the variable contains.
   CUdevice gpu = 0;
   char name[100] = "";
@@ -41,7 +72,7 @@ int main() {
     CU_THROW(cuDeviceGet(&gpu, 99));
   } catch (const cu::Error& error) {
     std::printf("cu.hpp   | %s\n", error.what());
-    return !found && error.code() == CUDA_ERROR_INVALID_DEVICE ? 0 : 1;
+    return passed && !found && error.code() == CUDA_ERROR_INVALID_DEVICE ? 0 : 1;
   }
   return 1;
 }

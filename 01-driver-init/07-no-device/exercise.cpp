@@ -25,7 +25,7 @@ int usable_devices(std::string* why) {
 
   if (result == CUDA_ERROR_NO_DEVICE) {
     const bool chosen = std::getenv("CUDA_VISIBLE_DEVICES") != nullptr;
-    *why = chosen ? "CUDA_VISIBLE_DEVICES hides every GPU" : "there is no GPU in this machine";
+    *why = chosen ? "CUDA_VISIBLE_DEVICES is set, and may hide every GPU" : "there is no GPU in this machine";
   } else if (result == CUDA_ERROR_STUB_LIBRARY) {
     *why = "the toolkit's stub library was loaded instead of a driver";
   } else {

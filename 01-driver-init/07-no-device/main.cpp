@@ -94,6 +94,7 @@ int main(int arguments, char**) try {
   passed &= run_on("CUDA_VISIBLE_DEVICES is empty", "CUDA_VISIBLE_DEVICES= " + run, CUDA_ERROR_NO_DEVICE);
   passed &= run_on("CUDA_VISIBLE_DEVICES=99", "CUDA_VISIBLE_DEVICES=99 " + run, CUDA_ERROR_NO_DEVICE);
   passed &= run_on("CUDA_VISIBLE_DEVICES=0,99,1", "CUDA_VISIBLE_DEVICES=0,99,1 " + run, CUDA_SUCCESS);
+  passed &= run_on("CUDA_VISIBLE_DEVICES=0,0", "CUDA_VISIBLE_DEVICES=0,0 " + run, CUDA_ERROR_INVALID_DEVICE);
   passed &= run_on("no driver", run_copy, 127);
 
   const std::string stubs = stubs_folder();

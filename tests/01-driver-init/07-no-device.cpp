@@ -56,7 +56,7 @@ TEST_CASE("a variable that hides only some of the devices is no problem") {
   CHECK(report.why == "");
 }
 
-TEST_CASE("if all devices are hidden, the sentence names the variable") {
+TEST_CASE("if the variable is set, it may hide all devices, and the sentence names it") {
   const char* const variable = GENERATE("", "-1", "7");  // an empty list, or one without an existing device
   const CUresult init = GENERATE(CUDA_ERROR_NO_DEVICE, CUDA_SUCCESS);
   const Report report = on_machine(init, 0, variable);

@@ -1,4 +1,4 @@
-// Rejected with: "if all devices are hidden, the sentence names the variable"
+// Rejected with: "if the variable is set, it may hide all devices, and the sentence names it"
 // Considers only an empty variable. "-1" hides every device too, and so does the number of a device that does not
 // exist.
 #include "common/cu.hpp"
