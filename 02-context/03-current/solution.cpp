@@ -17,17 +17,6 @@ struct Cache {
   std::map<std::string, Array> arrays;
 };
 
-// Pushes a context, and pops it at the end of the scope, even if an exception is thrown.
-struct Pushed {
-  explicit Pushed(CUcontext context) { CU_THROW(cuCtxPushCurrent(context)); }
-  ~Pushed() {
-    CUcontext popped;
-    CU_REPORT(cuCtxPopCurrent(&popped));
-  }
-  Pushed(const Pushed&) = delete;
-  Pushed& operator=(const Pushed&) = delete;
-};
-
 // Opens an empty cache on `device`. Throws cu::Error if a driver call fails.
 Cache* cache_open(CUdevice device) {
   auto cache = std::make_unique<Cache>();
@@ -40,7 +29,7 @@ Cache* cache_open(CUdevice device) {
 // Stores a copy of `numbers` under `key`, which must be new. Throws cu::Error if a driver call fails; an empty array,
 // for example, cannot be allocated.
 void cache_store(Cache* cache, const std::string& key, const std::vector<unsigned>& numbers) {
-  const Pushed pushed(cache->context);
+  const cu::Current current(cache->context);
   Array array{0, numbers.size()};
   CU_THROW(cuMemAlloc(&array.address, numbers.size() * sizeof(unsigned)));
   const CUresult copied = cuMemcpyHtoD(array.address, numbers.data(), numbers.size() * sizeof(unsigned));
@@ -54,7 +43,7 @@ void cache_store(Cache* cache, const std::string& key, const std::vector<unsigne
 bool cache_load(Cache* cache, const std::string& key, std::vector<unsigned>& numbers) {
   const auto found = cache->arrays.find(key);
   if (found == cache->arrays.end()) return false;
-  const Pushed pushed(cache->context);
+  const cu::Current current(cache->context);
   numbers.resize(found->second.count);
   CU_THROW(cuMemcpyDtoH(numbers.data(), found->second.address, numbers.size() * sizeof(unsigned)));
   return true;
