@@ -12,11 +12,13 @@ bool row(const char* call, CUresult result, CUresult expected) {
 bool initialize() {
   int version = 0, count = 0;
   const char* text = nullptr;
+  void* found = nullptr;
   CUdeviceptr memory = 0;
   std::printf("before cuInit\n");
   bool passed = row("cuDriverGetVersion", cuDriverGetVersion(&version), CUDA_SUCCESS);
   passed &= row("cuGetErrorName", cuGetErrorName(CUDA_ERROR_NO_DEVICE, &text), CUDA_SUCCESS);
   passed &= row("cuGetErrorString", cuGetErrorString(CUDA_ERROR_NO_DEVICE, &text), CUDA_SUCCESS);
+  passed &= row("cuGetProcAddress", cuGetProcAddress("cuMemAlloc", &found, 12000, 0, nullptr), CUDA_SUCCESS);
   passed &= row("cuDeviceGetCount", cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
   passed &= row("cuMemAlloc", cuMemAlloc(&memory, 16), CUDA_ERROR_NOT_INITIALIZED);
   passed &= row("cuInit(1)", cuInit(1), CUDA_ERROR_INVALID_VALUE);

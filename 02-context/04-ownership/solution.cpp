@@ -1,21 +1,6 @@
 // Saves a result from a context that is about to be destroyed.
 #include "common/cu.hpp"
 
-namespace {
-
-// Pushes a context, and pops it at the end of the scope, even if an exception is thrown.
-struct Pushed {
-  explicit Pushed(CUcontext context) { CU_THROW(cuCtxPushCurrent(context)); }
-  ~Pushed() {
-    CUcontext popped;
-    CU_REPORT(cuCtxPopCurrent(&popped));
-  }
-  Pushed(const Pushed&) = delete;
-  Pushed& operator=(const Pushed&) = delete;
-};
-
-}  // namespace
-
 // Copies `bytes` bytes of device memory, which belong to the context `from`, to new memory that belongs to the context
 // `heir`, and then destroys `from`. Returns the new memory. Work that was submitted in `from` may still be writing to
 // the memory; the copy contains its results. The caller's current context can be `heir`, another context or none, and
@@ -23,10 +8,10 @@ struct Pushed {
 // memory is leaked.
 CUdeviceptr rescue(CUdeviceptr memory, std::size_t bytes, CUcontext from, CUcontext heir) {
   {
-    const Pushed pushed(from);
+    const cu::Current current(from);
     CU_THROW(cuCtxSynchronize());  // whatever still writes to the memory must finish first
   }
-  const Pushed pushed(heir);  // the new memory belongs to the current context
+  const cu::Current current(heir);  // the new memory belongs to the current context
   CUdeviceptr saved;
   CU_THROW(cuMemAlloc(&saved, bytes));
   CUresult result = cuMemcpyDtoD(saved, memory, bytes);

@@ -25,22 +25,11 @@ struct Mirror {
   explicit Mirror(CUdevice device) : primary(device) {}
 };
 
-// Pushes a context, and pops it at the end of the scope, even if an exception is thrown.
-struct Pushed {
-  explicit Pushed(CUcontext context) { CU_THROW(cuCtxPushCurrent(context)); }
-  ~Pushed() {
-    CUcontext popped;
-    CU_REPORT(cuCtxPopCurrent(&popped));
-  }
-  Pushed(const Pushed&) = delete;
-  Pushed& operator=(const Pushed&) = delete;
-};
-
 // Copies `numbers` to the device. Throws cu::Error if a driver call fails.
 Mirror* mirror_create(CUdevice device, const std::vector<unsigned>& numbers) {
   auto mirror = std::make_unique<Mirror>(device);
   mirror->count = numbers.size();
-  const Pushed pushed(mirror->primary.context);
+  const cu::Current current(mirror->primary.context);
   CU_THROW(cuMemAlloc(&mirror->memory, numbers.size() * sizeof(unsigned)));
   const CUresult copied = cuMemcpyHtoD(mirror->memory, numbers.data(), numbers.size() * sizeof(unsigned));
   if (copied != CUDA_SUCCESS) CU_REPORT(cuMemFree(mirror->memory));
@@ -50,7 +39,7 @@ Mirror* mirror_create(CUdevice device, const std::vector<unsigned>& numbers) {
 
 // Returns the numbers of a mirror. Throws cu::Error if a driver call fails.
 std::vector<unsigned> mirror_read(const Mirror* mirror) {
-  const Pushed pushed(mirror->primary.context);
+  const cu::Current current(mirror->primary.context);
   std::vector<unsigned> numbers(mirror->count);
   CU_THROW(cuMemcpyDtoH(numbers.data(), mirror->memory, numbers.size() * sizeof(unsigned)));
   return numbers;
@@ -59,6 +48,6 @@ std::vector<unsigned> mirror_read(const Mirror* mirror) {
 // Frees the memory of a mirror. Throws cu::Error if a driver call fails.
 void mirror_destroy(Mirror* mirror) {
   const std::unique_ptr<Mirror> owner(mirror);  // releases the reference, after the memory has been freed
-  const Pushed pushed(mirror->primary.context);
+  const cu::Current current(mirror->primary.context);
   CU_THROW(cuMemFree(mirror->memory));
 }

@@ -12,7 +12,7 @@ constexpr int kShare = kNumbers / kWorkers;
 void row(const char* thread, const char* call, CUresult expected, CUresult result) {
   CUcontext current;
   CU_THROW(cuCtxGetCurrent(&current));
-  std::printf("%-8s| %-24s| %-27s| %s\n", thread, call, cu::name(result), current != nullptr ? "ours" : "none");
+  std::printf("%-8s| %-26s| %-27s| %s\n", thread, call, cu::name(result), current != nullptr ? "ours" : "none");
   if (result != expected) throw cu::Error(result, std::string(call) + " should return " + cu::name(expected));
 }
 
@@ -27,10 +27,11 @@ int main() try {
   CUdevice device;
   CU_THROW(cuDeviceGet(&device, 0));
   CUcontext context;
-  CU_THROW(cuCtxCreate(&context, nullptr, 0, device));
+  CU_THROW(cuDevicePrimaryCtxRetain(&context, device));
+  CU_THROW(cuCtxSetCurrent(context));
   CUdeviceptr memory;
 
-  std::printf("thread  | call                    | result                     | current context\n");
+  std::printf("thread  | call                      | result                     | current context\n");
   row("main", "cuMemAlloc", CUDA_SUCCESS, cuMemAlloc(&memory, kNumbers * sizeof(int)));
 
   CUdeviceptr more;
@@ -57,13 +58,14 @@ int main() try {
     if (numbers[i] != i / kShare) return 1;
   }
 
-  // Main hands the context over to another thread, which destroys it.
+  // Main hands the context over to another thread, which releases it.
   CUcontext popped;
   row("main", "cuCtxPopCurrent", CUDA_SUCCESS, cuCtxPopCurrent(&popped));
   start([&] {
     row("heir", "cuCtxPushCurrent", CUDA_SUCCESS, cuCtxPushCurrent(popped));
     row("heir", "cuMemFree (main's)", CUDA_SUCCESS, cuMemFree(memory));
-    row("heir", "cuCtxDestroy", CUDA_SUCCESS, cuCtxDestroy(popped));
+    row("heir", "cuCtxPopCurrent", CUDA_SUCCESS, cuCtxPopCurrent(&popped));
+    row("heir", "cuDevicePrimaryCtxRelease", CUDA_SUCCESS, cuDevicePrimaryCtxRelease(device));
   }).get();
   row("main", "(end)", CUDA_SUCCESS, CUDA_SUCCESS);
   return 0;

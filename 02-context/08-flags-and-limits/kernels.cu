@@ -16,3 +16,11 @@ extern "C" __global__ void use_heap(unsigned* out, unsigned n) {
   *out = *number;
   free(number);
 }
+
+// Runs for this time.
+extern "C" __global__ void busy(unsigned long long nanoseconds) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (now - start < nanoseconds);
+}

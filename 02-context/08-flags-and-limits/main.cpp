@@ -1,6 +1,7 @@
 // Waits for the same work with each scheduling flag, then changes the limits of a context and shows what they cost.
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "controls.hpp"
 
 #include <chrono>
 #include <ctime>
@@ -61,7 +62,8 @@ void run(const cu::Module& module, const char* kernel) {
   if (result != expected) throw std::runtime_error(std::string(kernel) + " computed a wrong result");
 }
 
-int main() try {
+int main(int count, char** arguments) try {
+  if (count > 1 && arguments[1] == std::string("--controls")) return controls::run();
   cu::Primary context;
   std::printf("waiting for 50 ms of work   | flags | time      | CPU time of the waiting thread\n");
   wait_with("CU_CTX_SCHED_AUTO", CU_CTX_SCHED_AUTO);
