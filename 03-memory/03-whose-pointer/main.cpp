@@ -19,6 +19,31 @@ struct Managed {
   ~Managed() { CU_REPORT(cuMemFree(address)); }
 };
 
+// And one for a range of addresses, of which only the first part is mapped to memory (lesson 03-12).
+struct PartlyMapped {
+  std::size_t mapped = 0, reserved = 0;
+  CUdeviceptr address = 0;
+  explicit PartlyMapped(CUdevice device) {
+    CUmemAllocationProp wish{};
+    wish.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    wish.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    wish.location.id = device;
+    CU_THROW(cuMemGetAllocationGranularity(&mapped, &wish, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    reserved = 4 * mapped;
+    CUmemGenericAllocationHandle memory;
+    CU_THROW(cuMemAddressReserve(&address, reserved, 0, 0, 0));
+    CU_THROW(cuMemCreate(&memory, mapped, &wish, 0));
+    CU_THROW(cuMemMap(address, mapped, 0, memory, 0));
+    CU_THROW(cuMemRelease(memory));  // the mapping keeps it
+    const CUmemAccessDesc access{wish.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CU_THROW(cuMemSetAccess(address, mapped, &access, 1));
+  }
+  ~PartlyMapped() {
+    CU_REPORT(cuMemUnmap(address, mapped));
+    CU_REPORT(cuMemAddressFree(address, reserved));
+  }
+};
+
 CUdeviceptr as_address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
 // Prints what the driver knows about byte 8 of some memory. Returns the memory type, or 0 if the address is unknown.
@@ -33,13 +58,13 @@ unsigned look_up(const char* source, CUdeviceptr memory, CUcontext ours) {
   unsigned managed = 0;
   CUcontext context = nullptr;
   CUdeviceptr start = 0;
-  std::size_t size = 0;
+  std::size_t range = 0, mapped = 0;
   CU_THROW(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
   CU_THROW(cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, address));
-  CU_THROW(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address));
-  CU_THROW(cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address));
-  std::printf("%-24s| %-6s | %-7s | %-7s | byte %d of %zu\n", source, type == CU_MEMORYTYPE_HOST ? "host" : "device",
-              managed ? "yes" : "no", context == ours ? "ours" : "other", static_cast<int>(address - start), size);
+  CU_THROW(cuPointerGetAttribute(&range, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address));
+  CU_THROW(cuMemGetAddressRange(&start, &mapped, address));
+  std::printf("%-24s| %-6s | %-7s | %-7s | %10zu | byte %d of %zu\n", source, type == CU_MEMORYTYPE_HOST ? "host" : "device",
+              managed ? "yes" : "no", context == ours ? "ours" : "none", range, static_cast<int>(address - start), mapped);
   return type;
 }
 
@@ -50,16 +75,19 @@ int main() try {
   Registered registered;
   const cu::Memory device(kBytes);
   const Managed managed;
+  const PartlyMapped growing(context.device);
   CUdeviceptr freed;
   CU_THROW(cuMemAlloc(&freed, 64 << 20));
   CU_THROW(cuMemFree(freed));
 
-  std::printf("%-24s| memory | managed | context | address\n", "from");
+  std::printf("%-24s| memory | managed | context | RANGE_SIZE | cuMemGetAddressRange\n", "from");
   bool expected = look_up("std::vector", as_address(pageable.data()), context.handle) == 0;
   expected &= look_up("cuMemHostAlloc", as_address(pinned.address), context.handle) == CU_MEMORYTYPE_HOST;
   expected &= look_up("cuMemHostRegister", as_address(registered.bytes.data()), context.handle) == CU_MEMORYTYPE_HOST;
   expected &= look_up("cuMemAlloc", device.address, context.handle) == CU_MEMORYTYPE_DEVICE;
   expected &= look_up("cuMemAllocManaged", managed.address, context.handle) == CU_MEMORYTYPE_DEVICE;
+  expected &= look_up("cuMemMap", growing.address, context.handle) == CU_MEMORYTYPE_DEVICE;
+  expected &= look_up("reserved, not mapped", growing.address + growing.mapped, context.handle) == 0;
   expected &= look_up("cuMemAlloc, then freed", freed, context.handle) == 0;
   expected &= look_up("a null pointer", 0, context.handle) == 0;
 

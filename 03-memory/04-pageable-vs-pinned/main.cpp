@@ -47,16 +47,24 @@ cu::CopyModel fit_and_print(const char* copies_of, const std::vector<cu::TimedCo
   return model;
 }
 
-// Sends `total` bytes of pinned memory in pieces: what the model predicts, and how long it takes.
+// Sends `total` bytes of pinned memory in pieces: what the model predicts, how long it takes if the program waits for
+// each copy, and how long if it waits once, at the end.
 void send_in_pieces(const cu::CopyModel& model, CUdeviceptr device, const char* pinned, std::size_t total,
                     std::size_t piece) {
-  const double measured = cu::median_seconds([&] {
+  const double waiting = cu::median_seconds([&] {
     for (std::size_t at = 0; at < total; at += piece) CU_CHECK(cuMemcpyHtoD(device + at, pinned + at, piece));
     CU_CHECK(cuCtxSynchronize());
   });
+  const cu::Stream stream;
+  const double queued = cu::median_seconds([&] {
+    for (std::size_t at = 0; at < total; at += piece) {
+      CU_CHECK(cuMemcpyHtoDAsync(device + at, pinned + at, piece, stream.handle));
+    }
+    CU_CHECK(cuStreamSynchronize(stream.handle));
+  });
   const std::size_t count = total / piece;
-  std::printf("%4zu x %4zu KiB | %9.3f | %8.3f\n", count, piece >> 10, 1e3 * count * model.seconds(piece),
-              1e3 * measured);
+  std::printf("%4zu x %4zu KiB | %9.3f | %10.3f | %12.3f\n", count, piece >> 10, 1e3 * count * model.seconds(piece),
+              1e3 * waiting, 1e3 * queued);
 }
 
 int main(int count, char** arguments) try {
@@ -92,7 +100,8 @@ int main(int count, char** arguments) try {
   fit_and_print("pageable, device to host", pageable_out);
   fit_and_print("pinned, device to host", pinned_out);
 
-  std::printf("\n4 MiB in pieces | predicted | measured, ms\n");
+  std::printf("\n4 MiB in pieces | predicted | wait after | wait once,\n");
+  std::printf("%-15s |           | each copy  | ms\n", "");
   for (const std::size_t piece : {4 << 10, 64 << 10, 4 << 20}) {
     send_in_pieces(pinned_model, device.address, static_cast<char*>(pinned), 4 << 20, piece);
   }

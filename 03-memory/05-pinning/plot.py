@@ -1,28 +1,22 @@
-# Draws the bandwidths of pageable memory and of every kind of pinned memory.
+# Draws what a copy costs with and without pinning, and what pinning costs, over the size of the array.
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
 import plots  # noqa: E402
 
-PANELS = [
-    ("copy to the device", [(2, "in the context that allocated it", plots.BLUE), (3, "in another context", plots.ORANGE)]),
-    ("the host, one thread", [(0, "writes", plots.GREEN), (1, "reads", plots.PURPLE)]),
-]
+CURVES = [("pin and unpin, once", plots.RED, 2), ("copy, pageable", plots.ORANGE, 0), ("copy, pinned", plots.BLUE, 1)]
 
 
 def draw(figure, record):
-    rows = record.table("| GB/s")
-    heights = range(len(rows), 0, -1)
-    for side, (title, columns) in zip(figure.subplots(1, 2, sharey=True), PANELS):
-        for offset, (column, name, colour) in zip((0.2, -0.2), columns):
-            values = [values[column] for _, values in rows]
-            side.barh([height + offset for height in heights], values, 0.36, color=colour, label=name)
-        side.set_title(title)
-        side.set_xlabel("GB/s")
-        side.set_yticks(list(heights), labels=[label for label, _ in rows])
-        side.grid(axis="y", visible=False)
-        side.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18))
+    rows = record.table("ms ")
+    sizes = [plots.in_bytes(label) for label, _ in rows]
+    axes = figure.subplots()
+    for name, colour, column in CURVES:
+        axes.plot(sizes, [values[column] for _, values in rows], "o-", color=colour, label=name)
+    plots.axis_of_bytes(axes, sizes, "size of the array")
+    plots.axis_of_decades(axes.yaxis, "milliseconds")
+    axes.legend(loc="upper left")
 
 
-plots.main(draw, "Bandwidths of pageable memory and four kinds of pinned memory: copies to the device, host writes, host reads")
+plots.main(draw, "Time for pinning an array and for copying it to the device, pageable and pinned, over its size")

@@ -1,28 +1,18 @@
-// Choose the flags of pinned memory: from what the buffer is for, what the device reports, and what you measured.
+// Pin an array that another part of the program owns.
 #include "common/cu.hpp"
 
-// What a buffer is for. The host always writes to it.
-struct Use {
-  bool host_reads;      // the host also reads it
-  bool kernels;         // kernels access it directly
-  bool other_contexts;  // contexts other than the one that allocates it copy from or to it
-};
+#include <memory>
 
-// Bandwidths of copies to the device in GB/s, measured on the machine that the program runs on.
-struct Measured {
-  double plain;           // from pinned memory without flags
-  double write_combined;  // from write-combined memory
-};
+// Unregisters the array at the end of its lifetime, unless it is empty.
+using Pin = std::unique_ptr<void, void (*)(void*)>;
 
-// Returns the flags for cuMemHostAlloc that the buffer needs, and no others. Mapped and portable memory are needed only
-// on a device without unified addressing. Write-combined memory is needed only if the host never reads the buffer and
-// the measured bandwidth is more than 5 % higher. Throws cu::Error if a driver call fails (CU_THROW).
-unsigned flags_for(CUdevice device, const Use& use, const Measured& measured) {
-  int unified = 0;
-  CU_THROW(cuDeviceGetAttribute(&unified, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, device));
-  unsigned flags = 0;
-  if (use.kernels && !unified) flags |= CU_MEMHOSTALLOC_DEVICEMAP;
-  if (use.other_contexts && !unified) flags |= CU_MEMHOSTALLOC_PORTABLE;
-  if (!use.host_reads && measured.write_combined > 1.05 * measured.plain) flags |= CU_MEMHOSTALLOC_WRITECOMBINED;
-  return flags;
+// Pins `bytes` bytes at `memory` for the lifetime of the result. If they are already registered, other code has done so
+// and will unregister them; the result is then empty. A context is current. Throws cu::Error if a driver call fails for
+// any other reason (CU_THROW).
+Pin pin(void* memory, std::size_t bytes) {
+  const auto unregister = [](void* registered) { CU_REPORT(cuMemHostUnregister(registered)); };
+  const CUresult result = cuMemHostRegister(memory, bytes, 0);
+  if (result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) return Pin(nullptr, unregister);
+  CU_THROW(result);
+  return Pin(memory, unregister);
 }
