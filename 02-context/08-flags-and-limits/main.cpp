@@ -25,6 +25,7 @@ void wait_with(const char* name, unsigned flag) {
   const double cpu = cpu_ms_of_this_thread();
   CU_THROW(cuCtxSynchronize());
   const std::chrono::duration<double, std::milli> waited = std::chrono::steady_clock::now() - start;
+  flags &= CU_CTX_SCHED_MASK;  // a primary context also has CU_CTX_MAP_HOST
   std::printf("%-28s| %5u | %6.1f ms | %6.1f ms\n", name, flags, waited.count(), cpu_ms_of_this_thread() - cpu);
 }
 

@@ -22,7 +22,8 @@ bool show_word(const char* call, CUdeviceptr memory, std::uint32_t expected) {
   CU_CHECK(cuMemcpyDtoH(bytes, memory, sizeof bytes));
   std::memcpy(&integer, bytes, sizeof integer);
   std::memcpy(&number, bytes, sizeof number);  // the same 32 bits, read as a float
-  std::printf("%-35s| %02x %02x %02x %02x | %10d | %g\n", call, bytes[0], bytes[1], bytes[2], bytes[3], integer, number);
+  std::printf("%-35s| %02x %02x %02x %02x | %10d | %g\n", call, bytes[0], bytes[1], bytes[2], bytes[3], integer,
+              number);
   return static_cast<std::uint32_t>(integer) == expected;
 }
 

@@ -63,8 +63,9 @@ unsigned look_up(const char* source, CUdeviceptr memory, CUcontext ours) {
   CU_THROW(cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, address));
   CU_THROW(cuPointerGetAttribute(&range, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address));
   CU_THROW(cuMemGetAddressRange(&start, &mapped, address));
-  std::printf("%-24s| %-6s | %-7s | %-7s | %10zu | byte %d of %zu\n", source, type == CU_MEMORYTYPE_HOST ? "host" : "device",
-              managed ? "yes" : "no", context == ours ? "ours" : "none", range, static_cast<int>(address - start), mapped);
+  std::printf("%-24s| %-6s | %-7s | %-7s | %10zu | byte %d of %zu\n", source,
+              type == CU_MEMORYTYPE_HOST ? "host" : "device", managed ? "yes" : "no", context == ours ? "ours" : "none",
+              range, static_cast<int>(address - start), mapped);
   return type;
 }
 

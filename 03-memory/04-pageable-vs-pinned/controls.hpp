@@ -113,7 +113,8 @@ inline double time_batch(const cu::Memory& device, const cu::Pinned& pinned, std
   attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
   const cu::Stream stream;
   return cu::median_seconds([&] {
-    CU_THROW(cuMemcpyBatchAsync(to.data(), from.data(), sizes.data(), sizes.size(), &attributes, &first, 1, stream.handle));
+    CU_THROW(
+        cuMemcpyBatchAsync(to.data(), from.data(), sizes.data(), sizes.size(), &attributes, &first, 1, stream.handle));
     CU_THROW(cuStreamSynchronize(stream.handle));
   });
 }
@@ -154,7 +155,8 @@ inline int run() {
 #if CUDA_VERSION >= 13000
   const cu::Pinned many(4 << 20);
   std::memset(many.address, 'x', 4 << 20);
-  std::printf("\n1024 copies of 4 KiB in one call of cuMemcpyBatchAsync: %.3f ms\n", 1e3 * time_batch(device, many, 4 << 20));
+  std::printf("\n1024 copies of 4 KiB in one call of cuMemcpyBatchAsync: %.3f ms\n",
+              1e3 * time_batch(device, many, 4 << 20));
 #endif
 
   std::printf("\nallocate, ms | cuMemHostAlloc | malloc and write\n");

@@ -82,7 +82,8 @@ void measure_kind(const char* kind, unsigned flags, CUdeviceptr device) {
   CUdeviceptr address;
   CU_CHECK(cuMemHostGetDevicePointer(&address, memory.address, 0));
   std::printf("%-14s | %10.1f | %12.1f | %15.1f | %s\n", kind, kLargest / reads / 1e9, kLargest / here / 1e6,
-              kLargest / elsewhere / 1e6, address == reinterpret_cast<CUdeviceptr>(memory.address) ? "the same" : "another");
+              kLargest / elsewhere / 1e6,
+              address == reinterpret_cast<CUdeviceptr>(memory.address) ? "the same" : "another");
 }
 
 // Prints what was tried and the result; returns whether it is the expected one.

@@ -1,5 +1,6 @@
 // Rejected with: "no other plan takes less time"
-// Extends a copy as long as the next array makes it cheaper. A copy that grows later may need an array that this one took.
+// Extends a copy as long as the next array makes it cheaper. A copy that grows later may need an array that this one
+// took.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
