@@ -18,6 +18,7 @@ from course.process import how_it_ended, run_limited
 UNFINISHED = "the program ended during this test case"
 LIMIT = 300  # seconds for one binary; a case that hangs is stopped and named
 SUITE_LIMIT = 1200  # for one of a suite
+LISTING = 60  # for one that lists its cases, in which a learner's code may run, too
 ALONE = "[alone]"  # the tag of cases that compare a GPU's free memory: no other case may run beside them
 
 
@@ -218,7 +219,10 @@ def run_side_by_side(binary, environment, current, limit, processes):
 def case_names(binary, environment, choice=""):
     """The names of a binary's test cases, or of those that `choice` takes."""
     for listing in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):  # Catch2 2, Catch2 3
-        told = subprocess.run([binary, *listing, *([choice] if choice else [])], env=environment, capture_output=True, text=True, check=False)
+        try:
+            told = run_limited([binary, *listing, *([choice] if choice else [])], LISTING, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        except subprocess.TimeoutExpired:
+            return []
         names = told.stdout.splitlines()
         if names and told.returncode in (0, len(names) % 256):
             return [name for name in names if name.strip()]

@@ -49,6 +49,8 @@ def syntax_error(source: pathlib.Path) -> str | None:
         return "\n".join([f"{source.name}:{wrong.lineno}: {said}"] + shown)
     except ValueError as wrong:
         return f"{source.name}: {wrong}"
+    except (RecursionError, MemoryError):
+        return f"{source.name}: SyntaxError: it is nested too deeply"
     return None
 
 

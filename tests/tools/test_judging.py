@@ -424,6 +424,21 @@ def test_an_answer_that_is_no_python_is_said_to_be_none():
         assert complaints.syntax_error(source) is None
 
 
+def test_an_answer_that_is_nested_too_deeply_does_not_end_the_judge(tmp_path):
+    source = tmp_path / "exercise.py"
+    for content in ("x = " + "-" * 200_000 + "1\n", "x = " + "(" * 150 + "1" + ")" * 150 + "\n", "x = " + "a." * 200_000 + "a\n"):
+        source.write_text(content, encoding="utf-8")
+        assert complaints.syntax_error(source) is None or complaints.syntax_error(source).startswith("exercise.py"), content[:20]
+
+
+def test_a_program_that_does_not_list_its_cases_has_none(tmp_path):
+    program = tmp_path / "check"
+    program.write_text("#!/bin/sh\nexec sleep 60\n", encoding="utf-8")
+    program.chmod(0o755)
+    with mock.patch.object(cases, "LISTING", 1):
+        assert cases.case_names(program, dict(os.environ)) == []
+
+
 LINKER = """/usr/bin/ld: build/tests/a.o: in function `one()':
 a.cpp:(.text+0x7): undefined reference to `run_in(CUctx_st*)'
 /usr/bin/ld: a.cpp:(.text+0x9): undefined reference to `run_in(CUctx_st*)'
