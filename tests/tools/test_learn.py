@@ -22,8 +22,11 @@ from unittest import mock
 import pytest
 
 from course import ROOT, build, clean, environment, feedback, history, places, possible, progress, reading
+from course.cases import Case
 from course.commands import COMMANDS, VARIABLES
 from course.lessons import Lesson, beside, every, lessons
+from course.places import Place
+from course.verdict import Kind, Verdict
 from houses import house
 
 environment.use()
@@ -470,6 +473,24 @@ def test_the_trainer_can_show_every_lesson(lesson):
     for part in (found.idea, found.predict, found.exercise, found.whole_with_results, *found.hints):
         for line in screen.Lines(console, 78).markdown(part).lines:
             assert sum(segment.cell_length for segment in line) <= 78, (lesson, line)
+
+
+def test_a_frame_reads_no_file(own_progress):
+    """It is drawn several times a second: what the disk says is asked when a lesson is opened, and once for each verdict."""
+    from course import learn, screen, views
+
+    still = mock.Mock(columns=80, height=24, marks=screen.MARKS)
+    console = screen.Console(theme=screen.THEME, width=80, force_terminal=False, highlight=False)
+    still.lines = lambda: screen.Lines(console, 78)
+    for lesson in (every()[LESSON], next(lesson for lesson in lessons() if lesson.is_python)):
+        trainer = learn.Trainer(still, lesson)
+        trainer.verdict = Verdict(Kind.FAILED, "b", cases=(Case("a"), Case("b", "m")), place=Place("exercise.cpp", 1, "x();", 2))
+        for view in (views.Work(), views.Outcome(), views.Ask(""), views.Chooser(lesson)):
+            trainer.view = view
+            first = trainer.frame()
+            reading = {name: mock.Mock(side_effect=AssertionError(name)) for name in ("read_text", "read_bytes", "exists", "glob", "iterdir", "stat")}
+            with mock.patch.multiple(pathlib.Path, **reading), mock.patch("builtins.open", side_effect=AssertionError("open")):
+                assert trainer.frame() == first
 
 
 def test_a_hint_is_shown_sentence_by_sentence():
