@@ -36,7 +36,7 @@ class Test:
     def __init__(self, chosen):
         self.chosen, self.quick = chosen, is_quick()
         self.lessons = [lesson for lesson in lessons(chosen) if not (self.quick and lesson.is_python)]
-        self.suites = [suite for suite in suites.suites() if not chosen or suite in chosen]
+        self.suites = [suite for suite in suites.suites() if suite in chosen or not chosen and not (self.quick and suite in suites.LONG_SUITES)]
         self.count = Count()
         self.files = texts.files_of_repository()
         self.edits = {lesson: [] for lesson in self.lessons}

@@ -20,8 +20,9 @@ TESTS = re.compile(r"test_.*\.py|rooms\.py")  # rooms.py also runs without pytes
 # What the tests of the tools need besides pytest, for set-up.
 NEEDS = {"tools": ("tools", "book", "browser")}
 LONGEST_FIRST = ("test_pages.py", "test_grading.py", "test_learn.py")
-# A minute and more each: they build the book, open a browser, operate the trainer and grade a class.
-LONG = ("test_pages.py", "test_learn.py", "test_grading.py", "test_plots.py")
+# What QUICK=1 leaves out: the book and a browser, the trainer, a class to grade, made-up machines for set-up; and suites that compile much.
+LONG = ("test_pages.py", "test_learn.py", "test_grading.py", "test_plots.py", "test_setup.py", "test_environment.py")
+LONG_SUITES = ("compilers", "programs", "runtime")
 
 
 def in_cpp() -> list[str]:
