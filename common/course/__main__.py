@@ -10,18 +10,19 @@ if sys.version_info < (3, 10):  # noqa: UP036
 import errno
 import importlib
 import signal
+import types
 
 
-def explain(kind, value, trace):
+def explain(kind: type[BaseException], value: BaseException, trace: types.TracebackType | None) -> None:
     """Says in a sentence what needs no traceback: Ctrl-C, and a disk or an output that cannot be written."""
-    if issubclass(kind, OSError) and value.errno in (errno.EBADF, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+    if isinstance(value, OSError) and value.errno in (errno.EBADF, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
         print(f"{value.filename or 'The output cannot be written'}: {value.strerror}", file=sys.stderr)
         os._exit(1)  # a normal exit would try to write once more
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, value, trace)
 
 
-def main(words):
+def main(words: list[str]) -> int:
     from course import ROOT, build
 
     # `make -n` writes nothing, not even compiled Python. (The Makefile starts Python with -B.)
@@ -36,10 +37,10 @@ def main(words):
     if command == "make":
         from course import typed
 
-        return typed.main(rest)
+        return int(typed.main(rest))
     if not (ROOT / "common" / "course" / command.replace("-", "_")).with_suffix(".py").exists() and command not in ("doctor", "test"):
         sys.exit(f"There is no command called {command}. `make help` lists them.")
-    return importlib.import_module(f"course.{command.replace('-', '_')}").main(rest)
+    return int(importlib.import_module(f"course.{command.replace('-', '_')}").main(rest))
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@ import pathlib
 import pwd
 import shutil
 import sys
+from collections.abc import Sequence
 
 from course import ROOT
 
 
-def main(words=()):
+def main(words: Sequence[str] = ()) -> int:
     build = ROOT / "build"
     for entry in build.iterdir() if build.exists() else []:
         if entry.name == "downloads":
@@ -25,7 +26,7 @@ def main(words=()):
     return 0
 
 
-def owner(path):
+def owner(path: pathlib.Path) -> str:
     try:
         return pwd.getpwuid(os.lstat(path).st_uid).pw_name
     except KeyError:

@@ -38,6 +38,9 @@ FOR_LEARNERS = [
 FOR_CONTRIBUTORS = [
     Command("test", "prove programs, exercises, texts, tools; QUICK=1: in short", part="all", suites=True, needs=("catch2",)),
     Command("simulator", "build only the simulated GPU and its CUDA runtime", builds=(SIMULATOR, RUNTIME), runs="nothing"),
+    Command("style", "check the sources with linters; make format: format them", needs=("style",)),
+    Command("format", needs=("style",), runs="style.format_all"),
+    Command("tidy", needs=("tidy",), runs="style.tidy"),
     Command("bench-simulator", runs="simulator.bench"),
     Command("fuzz", runs="simulator.fuzz"),
     Command("cuobjdump"),

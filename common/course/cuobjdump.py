@@ -3,13 +3,14 @@
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 
 from course import ROOT, fetch
 
 PACKAGE = "nvidia-cuda-cuobjdump==13.2.*"  # it reads the images of older toolkits, too
 
 
-def main(words=()):
+def main(words: Sequence[str] = ()) -> int:
     """Links the tool beside the simulator, which looks for it there."""
     link = ROOT / "build" / "simulator" / "cuobjdump"
     link.parent.mkdir(parents=True, exist_ok=True)
@@ -29,5 +30,5 @@ def main(words=()):
     return 0
 
 
-def fill(part):
+def fill(part: fetch.Part) -> None:
     fetch.pip(part, "--no-deps", PACKAGE)

@@ -23,7 +23,6 @@ ENVIRONMENT, REQUIREMENTS = ROOT / "build" / "python", ROOT / "common" / "requir
 VERSION = "{}.{}".format(*sys.version_info)
 # The file in which the environment names the folders of its packages.
 PATHS = ENVIRONMENT / "lib" / f"python{VERSION}" / "site-packages" / "course.pth"
-TORCH_PYTHON = (3, 10)  # the oldest that the pinned PyTorch is made for
 TAG = "py" + VERSION.replace(".", "")  # what is fetched for one Python does not serve another
 # The files of common/requirements: the MB of room to fetch them, the package that they are for, its purpose, and the size to announce.
 PACKAGES = {
@@ -32,6 +31,8 @@ PACKAGES = {
     "book": (160, "sphinx", "which builds the book", "20 MB to download, 90 MB on disk"),
     "browser": (260, "playwright", "which tests the book and the films in a browser", "50 MB to download, 170 MB on disk"),
     "builders": (60, "setuptools", "which lessons in Python build with, and pip and ninja", "4 MB to download, 25 MB on disk"),
+    "style": (150, "ruff", "which checks the Python, and clang-format, mypy and others", "40 MB to download, 140 MB on disk"),
+    "tidy": (250, "clang-tidy", "which looks for mistakes in C++", "50 MB to download, 150 MB on disk"),
     "plots": (250, "matplotlib", "which draws the plots", "40 MB to download, up to 170 MB on disk"),
 }
 ASK_TORCH = """import os, torch
@@ -45,8 +46,8 @@ def users_python() -> str:
 
 def is_whole() -> bool:
     """Is the environment there, with all folders that it names?"""
-    folders = [line for line in PATHS.read_text(encoding="utf-8").splitlines() if line.startswith("/")] if PATHS.exists() else [str(PATHS)]
-    return all(os.path.exists(path) for path in [*folders, ENVIRONMENT / "bin" / "python3"])
+    folders: list[str] = [line for line in PATHS.read_text(encoding="utf-8").splitlines() if line.startswith("/")] if PATHS.exists() else [str(PATHS)]
+    return all(os.path.exists(path) for path in [*folders, str(ENVIRONMENT / "bin" / "python3")])
 
 
 def use() -> None:
@@ -75,7 +76,7 @@ def pip_advice(package: str) -> str:
 
 
 class Environment:
-    def __init__(self):
+    def __init__(self) -> None:
         import venv
 
         self.folders: dict[str, pathlib.Path] = {}
@@ -161,9 +162,6 @@ def find_torch(environment: Environment) -> dict[str, str]:
     """PyTorch of the user's own python3, or a private one."""
     if found := look_at_torch():
         return found
-    if sys.version_info < TORCH_PYTHON:
-        why = f"PyTorch needs Python {TORCH_PYTHON[0]}.{TORCH_PYTHON[1]} or newer, and python3 is {VERSION}"
-        raise Missing(why, "Put a newer python3 first on the PATH. Until then, the lessons that need PyTorch are skipped.")
     version, index = pins("pytorch")[0].split("==")[1], os.environ.get("TORCH_INDEX")
     what = f"PyTorch is not installed. Fetching a private copy, {version} (with CUDA's libraries: 2.8 GB to download, 4.7 GB on disk, once; "
     what += "the build for the CPU saves 4 GB: make … TORCH_INDEX=https://download.pytorch.org/whl/cpu)."

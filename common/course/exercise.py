@@ -13,7 +13,7 @@ from course.lessons import Lesson
 from course.process import git
 
 
-def signature(path: pathlib.Path) -> tuple | None:
+def signature(path: pathlib.Path) -> tuple[int, int, int] | None:
     """What changes when a file is saved; None without a file."""
     try:
         found = os.stat(path)

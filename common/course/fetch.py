@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from course import ROOT
 
@@ -50,7 +50,7 @@ def say(text: str, end: str = "\n") -> None:
 say_once = functools.lru_cache(None)(say)
 
 
-def attempt(name: str, find, advice: str) -> dict[str, str]:
+def attempt(name: str, find: Callable[[], dict[str, str]], advice: str) -> dict[str, str]:
     """What find() finds; or else the reason why not, which is said with the advice."""
     try:
         return find()
@@ -59,9 +59,10 @@ def attempt(name: str, find, advice: str) -> dict[str, str]:
         return {f"WITHOUT_{name}": str(why)}
 
 
-def link(name: str, target: object) -> str:
+def link(name: str, target: str | os.PathLike[str]) -> str:
     """Makes build/<name> lead to the target; returns its path from the root."""
-    path, new, target = ROOT / "build" / name, ROOT / "build" / f"{name}.{os.getpid()}", os.path.abspath(target)
+    path, new = ROOT / "build" / name, ROOT / "build" / f"{name}.{os.getpid()}"
+    target = os.path.abspath(target)
     if target == str(path):  # CUDA_HOME=build/toolkit, for example
         target = os.path.realpath(path)
     try:
@@ -139,7 +140,7 @@ def unreachable() -> list[str]:
 
 
 @contextlib.contextmanager
-def locked(file: pathlib.Path, waiting: str):
+def locked(file: pathlib.Path, waiting: str) -> Iterator[None]:
     """One process at a time."""
     with open(file, "a") as lock:
         try:
@@ -159,14 +160,14 @@ def fetch(name: str, megabytes: int, what: str, announcement: str, fill: Callabl
         with locked(store / "lock", "Another make is fetching something; waiting for it."):
             for rest in store.glob("part.*"):  # of a process that was killed
                 shutil.rmtree(rest, ignore_errors=True)
-            folder = tempfile.mkdtemp(prefix="part.", dir=store)
+            temporary = tempfile.mkdtemp(prefix="part.", dir=store)
             try:
                 if not (store / name).is_dir():
-                    part = Part(folder, announcement)
+                    part = Part(temporary, announcement)
                     fill(part)
                     os.rename(part.files, store / name)
             finally:
-                shutil.rmtree(folder, ignore_errors=True)
+                shutil.rmtree(temporary, ignore_errors=True)
     except (Missing, OSError) as why:
         if unreachable():
             say_once(f"The package servers did not respond. The next try is in {PAUSE // 60} minutes, or at once after: rm build/unreachable")
@@ -223,9 +224,9 @@ class Part:
         return f"  still fetching: {seconds:.0f} s, {self.downloaded} MB downloaded, {unpacked} MB unpacked"
 
 
-def megabytes_in(*lists) -> int:
+def megabytes_in(*lists: Iterable[pathlib.Path]) -> int:
     tops = list(itertools.chain(*lists))
-    inside = (os.path.join(folder, file) for top in tops for folder, _, files in os.walk(top) for file in files)
+    inside = (pathlib.Path(folder, file) for top in tops for folder, _, files in os.walk(top) for file in files)
     sizes = 0
     for file in itertools.chain(tops, inside):
         with contextlib.suppress(OSError):  # pip has removed it
@@ -243,11 +244,11 @@ def pip(part: Part, *words: object) -> None:
     if not has_pip():
         store = part.files.parents[1]
         folders = [os.path.dirname(os.__file__) + "/ensurepip/_bundled", "/usr/share/python-wheels", store]
-        wheel = next((wheel for folder in folders for wheel in glob.glob(f"{folder}/pip-*.whl")), None)
+        wheel = next((wheel for folder in folders for wheel in glob.glob(f"{folder}/pip-*.whl")), "")
         if not wheel:
             debian(part, part.temporary / "pip", "python3-pip-whl")
-            (wheel,) = (part.temporary / "pip").glob("usr/share/python-wheels/pip-*.whl")
-            wheel = shutil.move(str(wheel), store)  # for the next download
+            (unpacked,) = (part.temporary / "pip").glob("usr/share/python-wheels/pip-*.whl")
+            wheel = str(shutil.move(str(unpacked), store))  # for the next download
         mine["PYTHONPATH"] = wheel
     part.run(sys.executable, "-m", "pip", "install", "--only-binary=:all:", "--no-cache-dir", "--retries", 1, "--target", part.files, *words, **mine)
 

@@ -8,21 +8,25 @@ The README's picture, on a machine without a GPU; run it twice, because the firs
 script gives the programs a terminal. Without one, their two outputs would come in another order.
 """
 
+from __future__ import annotations
+
 import html
 import sys
+from collections.abc import Sequence
 
 LINE, CHARACTER, MARGIN = 17, 7.85, 16  # pixels, for the 13-pixel font below
-
+Span = tuple[str, str]  # a text, and one of COLORS, "strong", or nothing
+Line = str | list[Span]
 
 COLORS = {"good": ("#1a7f37", "#3fb950"), "bad": ("#cf222e", "#f85149"), "note": ("#0969da", "#58a6ff"), "quiet": ("#59636e", "#9198a1")}
 
 
-def spans(line):
+def spans(line: Line) -> list[Span]:
     """A line as [(text, class)]; a string has no class."""
     return [(line, "")] if isinstance(line, str) else [span for span in line if span[0]]
 
 
-def screen(title, lines):
+def screen(title: str, lines: Sequence[Line]) -> str:
     """The picture of lines, each a string or [(text, one of COLORS, strong, or nothing)]."""
     texts = ["".join(text for text, _ in spans(line)).rstrip() for line in lines]
     width = int(2 * MARGIN + CHARACTER * max(len(text) for text in texts))
@@ -48,7 +52,7 @@ def screen(title, lines):
     return "\n".join(out + ["</svg>"])
 
 
-def inner(line, length):
+def inner(line: Line, length: int) -> str:
     """The spans of a line, up to its last character that is not a space."""
     out = ""
     for text, name in spans(line):
@@ -58,12 +62,12 @@ def inner(line, length):
     return out
 
 
-def svg(command, lines):
+def svg(command: str, lines: Sequence[str]) -> str:
     """The picture of `$ command` followed by `lines`."""
     return screen(f"A terminal: {command}", [f"$ {command}", *lines])
 
 
-def main(words):
+def main(words: Sequence[str]) -> int:
     if len(words) != 1:
         sys.exit("python3 -m course picture COMMAND < what it showed > picture.svg")
     print(svg(words[0], [line.rstrip() for line in sys.stdin.read().splitlines()]))

@@ -8,7 +8,7 @@ import ctypes
 import sys
 
 
-def ask():
+def ask() -> None:
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -24,7 +24,7 @@ def ask():
     print(result, count.value, version.value, name.value.decode(errors="replace"))
 
 
-def hold():
+def hold() -> None:
     """Keeps the primary context of each device that more than one process may use, until the input ends, even if the parent was killed."""
     cuda, count, mode = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(0), ctypes.c_int(0)
     cuda.cuInit(0)

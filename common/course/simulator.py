@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from course import ROOT, build
 from course.facts import facts
 
 
-def bench(words=()):
+def bench(words: Sequence[str] = ()) -> int:
     """The same four kernels through the driver API and, by PoCL, a compiler for the same CPU, through OpenCL."""
     if not build.build([f"build/bench/{name}" for name in ("driver", "opencl", "kernels.ptx")]):
         return 2
@@ -16,7 +17,7 @@ def bench(words=()):
     return subprocess.run(command, cwd=ROOT, env=dict(os.environ, LD_LIBRARY_PATH=str(ROOT / "build/simulator")), check=False).returncode
 
 
-def fuzz(words=()):
+def fuzz(words: Sequence[str] = ()) -> int:
     """The PTX loader under libFuzzer, for FUZZ_SECONDS."""
     try:
         subprocess.run(["clang++", "--version"], capture_output=True, check=True)

@@ -102,12 +102,6 @@ def test_a_pytorch_that_does_not_start_is_told_with_its_last_words(house):
     assert "does not start" in house.found()["WITHOUT_TORCH"] and house.found()["TORCH"] == ""
 
 
-def test_a_python_that_is_too_old_for_pytorch_is_told():
-    with mock.patch.object(environment, "TORCH_PYTHON", (9, 0)), mock.patch.object(environment, "look_at_torch", dict):
-        with pytest.raises(fetch.Missing, match="PyTorch needs Python 9.0 or newer, and python3 is 3"):
-            environment.find_torch(None)
-
-
 def test_what_is_installed_serves_where_nothing_can_be_fetched(house):
     site = house.folder / "site"
     for name in ("pytest", "iniconfig", "pluggy", "packaging", "Pygments"):

@@ -44,7 +44,7 @@ def main(words: list[str]) -> int:
     else:
         lines = report.as_text_lines(found, judged, course_rows(made) if machine.is_real else [])
         print("\n".join(lines + (last_words(made) if machine.is_real else [])))
-        if not elf.ELFFile:
+        if not elf.CAN_READ_LIBRARIES:
             print("\nNot examined: the names and search paths inside libraries, and what PyTorch's package requires. That needs pyelftools and")
             print("packaging, which `make walk` fetches.")
     return verdicts.exit_status(found, judged)

@@ -9,6 +9,7 @@ try:
     from elftools.elf.elffile import ELFFile
 except ImportError:  # the environment was not made yet: only the processor is read
     ELFError, ELFFile = ValueError, None
+CAN_READ_LIBRARIES = ELFFile is not None
 
 # e_machine: the processors that NVIDIA's libraries exist for.
 MACHINES = {3: "i686", 62: "x86_64", 183: "aarch64"}

@@ -6,17 +6,19 @@ import dataclasses
 import os
 import textwrap
 from collections.abc import Sequence
+from typing import Any
+
+from course.setup import as_text
 
 from . import verdicts
 from .findings import Findings, system
 from .libraries import Library
-from .toolkits import as_text
 
 WIDTH = 100
-Row = tuple  # (label, text)
+Row = tuple[str, str]  # (label, text)
 
 
-def as_json(found: Findings, judged: list[verdicts.Verdict]) -> dict:
+def as_json(found: Findings, judged: list[verdicts.Verdict]) -> dict[str, Any]:
     driver = dataclasses.asdict(found.driver)
     return {
         "status": verdicts.exit_status(found, judged),
@@ -48,8 +50,8 @@ def as_text_lines(found: Findings, judged: list[verdicts.Verdict], more_rows: Se
 
 
 def wrapped(first: str, text: str, rest: str = "") -> list[str]:
-    indents = {"initial_indent": first, "subsequent_indent": rest or " " * len(first)}
-    return textwrap.wrap(text, WIDTH, **indents, break_long_words=False, break_on_hyphens=False)
+    indent = rest or " " * len(first)
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def machine_rows(found: Findings) -> list[Row]:

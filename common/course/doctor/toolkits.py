@@ -14,7 +14,7 @@ from course.setup import as_text
 from .machine import Machine
 from .python import Python
 
-Version = tuple  # (13, 0)
+Version = tuple[int, ...]  # (13, 0)
 PRIVATE = "this course's private one"
 
 TABLE = pathlib.Path(__file__).resolve().parents[2] / "toolkits.hpp"

@@ -7,10 +7,12 @@ import os
 import re
 from collections.abc import Callable
 
+from course.setup import as_text
+
 from . import catalog, elf
 from .findings import Findings
 from .libraries import Library
-from .toolkits import as_text, as_version, oldest_driver, table
+from .toolkits import as_version, oldest_driver, table
 
 WORKS, LIMITED, BROKEN, MISSING, NO_GPU = "works", "limited", "broken", "missing", "no GPU"
 

@@ -17,8 +17,8 @@ from course.possible import why_no_pytest, why_no_suites
 
 Proofs = list[tuple[str, object, "str | None"]]  # name, why it failed, why it was skipped
 TESTS = re.compile(r"test_.*\.py|rooms\.py")  # rooms.py also runs without pytest
-# What the tests of the tools need besides pytest, for set-up.
-NEEDS = {"tools": ("tools", "book", "browser")}
+# What tests in Python need besides pytest, for set-up.
+NEEDS = {"tools": ("tools", "book", "browser"), "style": ("style",)}
 LONGEST_FIRST = ("test_pages.py", "test_grading.py", "test_learn.py")
 # What QUICK=1 leaves out: the book and a browser, the trainer, a class to grade, made-up machines for set-up; and suites that compile much.
 LONG = ("test_pages.py", "test_learn.py", "test_grading.py", "test_plots.py", "test_setup.py", "test_environment.py")

@@ -2,8 +2,8 @@
 // wait, checkpointed when its work is done, restored, and unlocked; by itself or by another of the same user. What a
 // simulated device holds is the process's own memory, so that there is nothing to move. There is no thread that would
 // restore: cuCheckpointProcessGetRestoreThreadId refuses.
-#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/processes/checkpoint.hpp"
+#include "common/simulator/api/call.hpp"
 
 #include <signal.h>
 

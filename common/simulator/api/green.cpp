@@ -1,6 +1,6 @@
 // Green contexts (CUDA Driver API manual, "Green Contexts").
-#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/contexts/green.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/contexts/green.hpp"
 #include "common/simulator/state/contexts/primary.hpp"
 #include "common/simulator/state/streams/capture.hpp"

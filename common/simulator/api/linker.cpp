@@ -1,8 +1,8 @@
 // Linking (CUDA Driver API manual, "Module Management": cuLink*).
+#include "common/simulator/state/linking/linker.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/launches/device_runtime.hpp"
 #include "common/simulator/state/linking/grid_synchronization.hpp"
-#include "common/simulator/state/linking/linker.hpp"
 #include "common/simulator/state/modules/image.hpp"
 
 namespace cudasim {

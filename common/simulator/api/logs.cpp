@@ -1,7 +1,7 @@
 // The driver's log (CUDA Driver API manual, "Error Log Management Functions").
+#include "common/simulator/state/reports/logs.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/errors/registry.hpp"
-#include "common/simulator/state/reports/logs.hpp"
 
 #include <cstring>
 #include <deque>

@@ -1,8 +1,8 @@
 // Unified memory (CUDA Driver API manual, "Memory Management", "Unified Addressing").
+#include "common/simulator/state/memory/managed.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/memory/allocations.hpp"
-#include "common/simulator/state/memory/managed.hpp"
 #include "common/simulator/state/streams/capture.hpp"
 
 namespace cudasim {

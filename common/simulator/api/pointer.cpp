@@ -1,7 +1,7 @@
 // Queries about a pointer (CUDA Driver API manual, "Unified Addressing").
+#include "common/simulator/state/memory/pointer.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/memory/allocations.hpp"
-#include "common/simulator/state/memory/pointer.hpp"
 #include "common/simulator/state/memory/pools.hpp"
 #include "common/simulator/state/memory/virtual_memory.hpp"
 

@@ -1,8 +1,8 @@
 // Primary contexts (CUDA Driver API manual, "Primary Context Management").
+#include "common/simulator/state/contexts/primary.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/contexts/context_flags.hpp"
 #include "common/simulator/state/contexts/coredump.hpp"
-#include "common/simulator/state/contexts/primary.hpp"
 #include "common/simulator/state/contexts/primary.hpp"
 
 namespace cudasim {

@@ -1,11 +1,11 @@
 // Sparse arrays (CUDA Driver API manual, "Virtual Memory Management", "Memory Management").
+#include "common/simulator/state/textures/sparse.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/memory/arrays.hpp"
 #include "common/simulator/state/memory/virtual_memory.hpp"
 #include "common/simulator/state/streams/capture.hpp"
-#include "common/simulator/state/textures/sparse.hpp"
 
 namespace cudasim {
 

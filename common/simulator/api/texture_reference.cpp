@@ -1,11 +1,11 @@
 // Texture and surface references (CUDA Driver API manual, "Texture Reference Management [DEPRECATED]", "Surface
 // Reference Management [DEPRECATED]").
+#include "common/simulator/state/textures/texture_reference.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/memory/arrays.hpp"
 #include "common/simulator/state/modules/library.hpp"
 #include "common/simulator/state/modules/module.hpp"
 #include "common/simulator/state/textures/sampled.hpp"
-#include "common/simulator/state/textures/texture_reference.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -1,9 +1,9 @@
 // Virtual memory (CUDA Driver API manual, "Virtual Memory Management").
+#include "common/simulator/state/memory/virtual_memory.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/errors/registry.hpp"
 #include "common/simulator/state/memory/allocations.hpp"
-#include "common/simulator/state/memory/virtual_memory.hpp"
 #include "common/simulator/state/memory/virtual_memory.hpp"
 #include "common/simulator/state/processes/shared_memory.hpp"
 
