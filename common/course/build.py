@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from typing import Any
 
 from course import ROOT
 from course.complaints import without_make
@@ -46,7 +47,7 @@ def compiler() -> str:
     return facts().get("CXX_INSTEAD") or os.environ.get("CXX") or "g++"
 
 
-def call(words: list[str], **how) -> subprocess.CompletedProcess[str]:
+def call(words: list[str], **how: Any) -> subprocess.CompletedProcess[str]:
     """Runs make in the root, for files: CXX is always given, and without -j all cores work."""
     jobs = [] if any(word.startswith("-j") for word in make_flags()) else [f"-j{len(os.sched_getaffinity(0))}"]
     command = [os.environ.get("MAKE_COMMAND", "make"), "--no-print-directory", "--output-sync=target", *jobs, f"CXX={compiler()}", *words]

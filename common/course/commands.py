@@ -61,6 +61,6 @@ VARIABLES = {
 }
 
 
-def takes_part(name):
+def takes_part(name: str) -> str:
     """Does a chapter or a lesson beside this word say which part of the course it is to do?"""
-    return name in COMMANDS and COMMANDS[name].part
+    return COMMANDS[name].part if name in COMMANDS else ""

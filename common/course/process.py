@@ -1,8 +1,14 @@
 """Runs programs that learners may have written, and says how they ended."""
 
+from __future__ import annotations
+
+import os
+import pathlib
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
+from typing import Any
 
 from course import bounds
 
@@ -12,24 +18,24 @@ LOOK = 0.1  # seconds between two looks at a program's processes
 RESTORE = "`git status` names it, and `git checkout` with that name restores it."  # advice about a file that was deleted
 
 
-def reason_given(printed):
+def reason_given(printed: str) -> str:
     """The last line of a program that ended with SKIPPED: 'skipped: there is no NVRTC here'."""
     lines = printed.strip().splitlines() or ["it gave no reason"]
     return lines[-1].removeprefix("skipped: ")
 
 
-def how_it_ended(status):
+def how_it_ended(status: int) -> str:
     if status >= 0:
         return f"ended with status {status}"
     return f"was killed by signal {-status} ({signal.strsignal(-status)})"  # as a shell says it: Segmentation fault
 
 
-def ending(ended, last):
+def ending(ended: subprocess.CompletedProcess[str], last: int) -> list[str]:
     """How a program ended, and the last lines that it wrote."""
     return [how_it_ended(ended.returncode)] + (ended.stdout + (ended.stderr or "")).strip().splitlines()[-last:]
 
 
-def run_limited(command, limit, **how):
+def run_limited(command: Sequence[str | os.PathLike[str]], limit: float, **how: Any) -> subprocess.CompletedProcess[str]:
     """subprocess.run for a learner's program: after `limit` seconds, or if it has too many processes, it is stopped together with every process
     that it started."""
     bound = bounds.way_for_learners()(bounds.OF_LEARNERS)
@@ -45,7 +51,7 @@ def run_limited(command, limit, **how):
     return subprocess.CompletedProcess(command, running.returncode, printed, errors)
 
 
-def communicate(running, bound, limit):
+def communicate(running: subprocess.Popen[str], bound: Any, limit: float) -> tuple[str, str | None]:
     """What the program writes. Looks now and then whether it has too many processes; it is then stopped, and its errors say so."""
     bound.process, end = running.pid, time.monotonic() + limit
     while True:
@@ -62,7 +68,7 @@ def communicate(running, bound, limit):
                 raise
 
 
-def git(words, folder):
+def git(words: Sequence[str], folder: pathlib.Path) -> bytes | None:
     """What git prints, or None if it cannot tell: it is not installed, or this is not a repository, or the repository is another user's."""
     try:
         told = subprocess.run(["git", *words], cwd=folder, capture_output=True, check=False)

@@ -15,6 +15,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 
 from course import ROOT, build, possible, text, verdict
 from course.cases import ANY
@@ -78,7 +79,7 @@ def build_exercise(lesson: Lesson) -> str | None:
 
 
 def main(words: list[str]) -> int:
-    does = {"prepare": prepare, "run": run, "judge": judge}
+    does: dict[str, Callable[[Lesson], Ran | Verdict]] = {"prepare": prepare, "run": run, "judge": judge}
     if len(words) != 2 or words[0] not in does:
         sys.exit("python3 -m course work prepare|run|judge LESSON")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the learner's program is stopped on the way out

@@ -58,5 +58,3 @@ def test_the_changelog_knows_the_version():
     versions = re.findall(r"^## \[(.*?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert versions[0] == "Unreleased"
     assert help.version() == versions[1] or re.fullmatch(r"\d+\.\d+\.\d+\.dev\d+", help.version())
-
-

@@ -3,12 +3,9 @@
 import os
 import shutil
 import subprocess
-from unittest import mock
-
-import pytest
 
 from bare import PYTHON, SET_UP
-from course import ROOT, environment, fetch
+from course import ROOT, environment
 
 
 def test_an_environment_has_the_pinned_packages_and_the_users_own(house):
