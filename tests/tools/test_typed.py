@@ -136,8 +136,9 @@ def test_in_a_lessons_folder_a_target_means_that_lesson(words, part):
         (["tools"], {"QUICK": "1"}, "catch2 pytest"),
         ([str(called("doctor"))], {}, "catch2 pytest"),
         ([str(called("speed"))], {}, "catch2 torch pytest"),
-        ([], {"QUICK": "1"}, "catch2 pytest"),
-        ([], {}, "catch2 pytest tools book browser torch"),
+        (["style"], {}, "catch2 pytest style"),
+        ([], {"QUICK": "1"}, "catch2 pytest style"),
+        ([], {}, "catch2 pytest style tools book browser torch"),
     ],
 )
 def test_a_part_of_the_tests_sets_up_only_what_it_needs(part, settings, needed):
