@@ -37,10 +37,10 @@ PAGES = {"film": "see/04-21.html#film=tiled&step=305&lane=3", "book": "book/04-k
 def browser_picture(what, out):
     from playwright.sync_api import sync_playwright
 
-    from course.possible import setup
+    from course.facts import facts
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(ROOT / setup()["CHROMIUM"]), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=str(ROOT / facts()["CHROMIUM"]), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1180, "height": 740})
         page.goto(f"file://{ROOT}/build/{PAGES[what]}")
         page.wait_for_load_state("networkidle")

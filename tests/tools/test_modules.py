@@ -42,3 +42,33 @@ def test_only_one_module_looks_at_the_names_of_a_lessons_files():
     looking = {name for name, path in FILES.items() if asks.search(path.read_text(encoding="utf-8"))}
     # An edit's kernels.cu goes along with a changed header (texts), and see.py never asks a lesson.
     assert looking <= {"lessons", "test.texts"}, looking
+
+
+def test_what_is_imported_from_the_package_exists():
+    """Also in the tests, some of which are skipped where a browser is missing."""
+    wrong = []
+    for path in [*FILES.values(), *(ROOT / "tests" / "tools").glob("*.py"), *(ROOT / "tests" / "doctor").glob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "course":
+                inside = node.module.partition(".")[2]
+                defined = MODULES.get(inside or "__init__")
+                names = set() if defined is None else names_of(defined)
+                wrong += [
+                    f"{path.name}: {node.module}.{each.name}"
+                    for each in node.names
+                    if each.name not in names and f"{inside}.{each.name}".strip(".") not in MODULES
+                ]
+    assert not wrong, wrong
+
+
+def names_of(module):
+    """What a module defines or imports at its top, also under an if."""
+    found = set()
+    for node in ast.walk(module):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {each.asname or each.name for each in node.names}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found

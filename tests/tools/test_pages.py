@@ -10,15 +10,15 @@ import zlib
 
 import pytest
 
-from course.possible import setup
+from course.facts import facts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BOOK = ROOT / "build" / "book"
 SEEN = ROOT / "build" / "see"
 
 for need in ("BOOK", "BROWSER", "CHROMIUM"):
-    if not setup().get(need):
-        pytest.skip(f"no {need.lower()} here: {setup().get(f'WITHOUT_{need}') or 'set-up was not asked for it'}", allow_module_level=True)
+    if not facts().get(need):
+        pytest.skip(f"no {need.lower()} here: {facts().get(f'WITHOUT_{need}') or 'set-up was not asked for it'}", allow_module_level=True)
 
 from playwright.sync_api import sync_playwright  # noqa: E402
 
@@ -51,7 +51,7 @@ def make(*words):
 @pytest.fixture(scope="module")
 def browser():
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=str(ROOT / setup()["CHROMIUM"]), args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=str(ROOT / facts()["CHROMIUM"]), args=["--no-sandbox"])
         yield opened
         opened.close()
 
