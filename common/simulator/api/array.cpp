@@ -75,8 +75,6 @@ CUresult driver::call_cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA
                                              unsigned int levels) {
   const auto context = current_context();
   require(array != nullptr && descriptor != nullptr);
-  const unsigned cube = descriptor->Flags & (CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED);
-  require((descriptor->Flags & CUDA_ARRAY3D_SPARSE) == 0 || cube != CUDA_ARRAY3D_CUBEMAP);
   // 0 levels, or more than are possible, become as many as are possible (manual).
   const unsigned possible = std::max(most_levels(*descriptor), 1u);  // a width of 0 is refused as an array
   *array = make_mipmapped_array(*context, *descriptor, std::clamp(levels, 1u, possible));

@@ -29,7 +29,7 @@ CUresult create(CUcontext* out, unsigned flags, CUdevice dev, u32 api_version) {
   Device& device = device_at(dev);
   require_healthy_device(device);
   const auto context = create_context(device, flags, false, api_version);
-  begin_coredump_settings(*context);
+  note_coredump_flags(flags);
   this_thread().stack.push_back(context->handle);
   *out = context->handle;
   return CUDA_SUCCESS;

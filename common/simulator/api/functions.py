@@ -9,7 +9,6 @@ cuda*Typedefs.h says which versions of a function exist and which release introd
 PFN_<name>_v<release>_ptsz or _ptds for per-thread default streams). The first version's symbol is the name itself, the second's
 ends in _v2, and so on. cuda.h says what the parameters of each symbol are.
 """
-
 import collections
 import glob
 import os
@@ -31,68 +30,35 @@ MACRO = re.compile(r"^#define\s+(\w+)\s+\(?(0[xX][0-9a-fA-F]+|\d+)\)?\s*$", re.M
 
 WINDOWS_ONLY = {"cuWGLGetDevice"}
 # Besides those whose parameters have a type of their own: first versions that need a context with 32-bit pointers.
-SIZES_OF_32_BITS = {
-    "cuMemAllocHost",
-    "cuMemGetInfo",
-    "cuMemHostRegister",
-    "cuMemcpyAtoA",
-    "cuMemcpyAtoH",
-    "cuMemcpyAtoHAsync",
-    "cuMemcpyHtoA",
-    "cuMemcpyHtoAAsync",
-}
+SIZES_OF_32_BITS = {"cuMemAllocHost", "cuMemGetInfo", "cuMemHostRegister", "cuMemcpyAtoA", "cuMemcpyAtoH",
+                    "cuMemcpyAtoHAsync", "cuMemcpyHtoA", "cuMemcpyHtoAAsync"}
 # First versions for which no driver's result is recorded.
 UNRECORDED = ("cuGraphics",)
 # Types of the first versions, which cuda.h declares for the driver only: api/first_types.hpp has them.
-FIRST_TYPES = {
-    "CUdeviceptr_v1": "FirstPointer",
-    "CUDA_ARRAY_DESCRIPTOR_v1": "FirstArray",
-    "CUDA_ARRAY3D_DESCRIPTOR_v1": "FirstArray3D",
-    "CUDA_MEMCPY2D_v1": "FirstCopy2D",
-    "CUDA_MEMCPY3D_v1": "FirstCopy3D",
-}
+FIRST_TYPES = {"CUdeviceptr_v1": "FirstPointer", "CUDA_ARRAY_DESCRIPTOR_v1": "FirstArray",
+               "CUDA_ARRAY3D_DESCRIPTOR_v1": "FirstArray3D", "CUDA_MEMCPY2D_v1": "FirstCopy2D",
+               "CUDA_MEMCPY3D_v1": "FirstCopy3D"}
 
 # Enumerations and macros whose values are passed as plain numbers; trace.cpp knows which argument takes which.
-FLAGS = (
-    "CUctx_flags",
-    "CUevent_flags",
-    "CUevent_record_flags",
-    "CUevent_wait_flags",
-    "CUgraphInstantiate_flags",
-    "CUipcMem_flags",
-    "CUmemAttach_flags",
-    "CUoccupancy_flags",
-    "CUstream_flags",
-    "CUstreamWaitValue_flags",
-    "CUstreamWriteValue_flags",
-    "CUuserObject_flags",
-    "CUuserObjectRetain_flags",
-    "CUgraphDebugDot_flags",
-    "CUgreenCtxCreate_flags",
-    "CUdriverProcAddress_flags",
-)
+FLAGS = ("CUctx_flags", "CUevent_flags", "CUevent_record_flags", "CUevent_wait_flags", "CUgraphInstantiate_flags",
+         "CUipcMem_flags", "CUmemAttach_flags", "CUoccupancy_flags", "CUstream_flags", "CUstreamWaitValue_flags",
+         "CUstreamWriteValue_flags", "CUuserObject_flags", "CUuserObjectRetain_flags", "CUgraphDebugDot_flags",
+         "CUgreenCtxCreate_flags", "CUdriverProcAddress_flags")
 MACRO_FAMILIES = ("CU_MEMHOSTALLOC", "CU_MEMHOSTREGISTER", "CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE")
 
 # Why the functions that are not implemented are refused, by the beginning of their names.
 REASONS = {
     "graphics: a device without any has nothing to share": (
-        "cuEGL",
-        "cuGL",
-        "cuGraphics",
-        "cuVDPAU",
-        "cuEventCreateFromEGLSync",
-        "cuStreamBeginCaptureToCig",
-        "cuStreamEndCaptureToCig",
-    ),
-    "links between machines: the simulated machine is alone": ("cuDeviceGetClique", "cuDeviceGetFabric", "cuFabric", "cuLogicalEndpoint"),
-    "notification of core dumps: none are written": ("cuCoredump",),
+        "cuEGL", "cuGL", "cuGraphics", "cuVDPAU", "cuEventCreateFromEGLSync", "cuStreamBeginCaptureToCig",
+        "cuStreamEndCaptureToCig"),
+    "links between machines: the simulated machine is alone": (
+        "cuDeviceGetClique", "cuDeviceGetFabric", "cuFabric", "cuLogicalEndpoint"),
+    "core dumps of the device: a fault is reported on stderr": ("cuCoredump",),
+    "sparse arrays": ("cuArrayGetSparse", "cuMemMapArrayAsync", "cuMipmappedArrayGetSparse"),
     "a thread that restores a checkpoint: the simulated device's memory is the process's own": ("cuCheckpoint",),
     "newer than CUDA 13.0: no driver's result is recorded": (
-        "cuDevSmResourceSplit",
-        "cuMemGetLocationInfo",
-        "cuStreamBeginRecaptureToGraph",
-        "cuTensorMapSetAllocationClass",
-    ),
+        "cuDevSmResourceSplit", "cuMemGetLocationInfo", "cuStreamBeginRecaptureToGraph",
+        "cuTensorMapSetAllocationClass"),
 }
 
 
@@ -102,7 +68,6 @@ def read(path):
 
 
 # ---- Reading the headers
-
 
 def versions(folders):
     """{name: ({release}, {(release, suffix of the per-thread form)})}"""
@@ -134,12 +99,13 @@ def prototypes(folders):
     for folder in folders:
         headers = [header for header in ("cuda.h", "cudaProfiler.h") if os.path.exists(os.path.join(folder, header))]
         text = "".join(f'#include "{os.path.join(folder, header)}"\n' for header in headers)
-        compiled = subprocess.run(
-            ["g++", "-E", "-P", "-x", "c++", "-D__CUDA_API_VERSION_INTERNAL", "-I", folder, "-"], input=text, stdout=subprocess.PIPE, text=True, check=True
-        ).stdout
-        words[int(re.search(r"#define CUDA_VERSION (\d+)", read(os.path.join(folder, "cuda.h"))).group(1))] = set(re.findall(r"\w+", compiled))
+        compiled = subprocess.run(["g++", "-E", "-P", "-x", "c++", "-D__CUDA_API_VERSION_INTERNAL", "-I", folder, "-"],
+                                  input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+        words[int(re.search(r"#define CUDA_VERSION (\d+)", read(os.path.join(folder, "cuda.h"))).group(1))] = set(
+            re.findall(r"\w+", compiled))
         for symbol, parameters in PROTOTYPE.findall(compiled):
-            parameters = [re.sub(r"\s*\*\s*", "* ", " ".join(each.split())).replace("* *", "**").replace("* *", "**") for each in parameters.split(",")]
+            parameters = [re.sub(r"\s*\*\s*", "* ", " ".join(each.split())).replace("* *", "**").replace("* *", "**")
+                          for each in parameters.split(",")]
             # cudaProfiler.h, which declares this type, is not in every toolkit.
             parameters = [re.sub("^CUoutput_mode ", "int ", each) for each in parameters if each not in ("", "void")]
             found.setdefault(re.sub("_pt[ds][sz]$", "", symbol), parameters)
@@ -190,7 +156,6 @@ def enumerations(folders):
 
 # ---- Writing the tables
 
-
 def row(known, words, name, since, symbol, per_thread_since, suffix):
     parameters, head = known.get(symbol), f"({name}, {since}, {symbol}"
     kind, per_thread = ("PER_THREAD", f", {per_thread_since}, {suffix}") if suffix else ("FUNCTION", "")
@@ -209,7 +174,8 @@ def row(known, words, name, since, symbol, per_thread_since, suffix):
 def write_functions(folders):
     known, words = prototypes(folders)
     written = [row(known, words, *each) for each in symbols(versions(folders))]
-    releases = sorted({int(major) * 1000 + int(minor) * 10 for major, minor in re.findall(r"^SINCE_(\d+)_(\d+)", "\n".join(written), re.MULTILINE)})
+    releases = sorted({int(major) * 1000 + int(minor) * 10
+                       for major, minor in re.findall(r"^SINCE_(\d+)_(\d+)", "\n".join(written), re.MULTILINE)})
     with open(FUNCTIONS, "w", encoding="utf-8") as table:
         table.write("""\
 // Every function that the driver exports. Written by functions.py from the headers of CUDA 13.5 to 12.0; do not edit.
@@ -238,10 +204,8 @@ def write_enumerators(folders):
     used.discard("CUresult")
     known = enumerations(folders)
     with open(ENUMERATORS, "w", encoding="utf-8") as table:
-        table.write(
-            "// Enumerators of the types that the driver's functions take: ENUMERATOR(type, value, name).\n"
-            "// Written by functions.py from the headers of CUDA 13.5 to 12.0; do not edit.\n"
-        )
+        table.write("// Enumerators of the types that the driver's functions take: ENUMERATOR(type, value, name).\n"
+                    "// Written by functions.py from the headers of CUDA 13.5 to 12.0; do not edit.\n")
         for tag in sorted(used & set(known)):
             for name, value in sorted(known[tag].items(), key=lambda item: item[1]):
                 table.write(f"ENUMERATOR({tag}, {value}, {name})\n")
@@ -249,22 +213,18 @@ def write_enumerators(folders):
 
 def check(folders):
     known = set(ROW.findall(read(FUNCTIONS)))
-    missing = [name + " of CUDA " + str(since) for name, since, symbol, *_ in symbols(versions(folders)) if (name, str(since), symbol) not in known]
+    missing = [name + " of CUDA " + str(since) for name, since, symbol, *_ in symbols(versions(folders))
+               if (name, str(since), symbol) not in known]
     print("\n".join(missing) or "functions.inc has every function of " + ", ".join(folders))
     return 1 if missing else 0
 
 
 # ---- The README's list
 
-
 def implemented():
     """{symbol: file}"""
-    return {
-        symbol: name
-        for name in sorted(os.listdir(HERE))
-        if name.endswith(".cpp")
-        for symbol in re.findall(r"^CUresult driver::call_(\w+)\(", read(os.path.join(HERE, name)), re.MULTILINE)
-    }
+    return {symbol: name for name in sorted(os.listdir(HERE)) if name.endswith(".cpp")
+            for symbol in re.findall(r"^CUresult driver::call_(\w+)\(", read(os.path.join(HERE, name)), re.MULTILINE)}
 
 
 def reason(name):
@@ -288,9 +248,7 @@ def readme():
         if all_forms[0] not in files:
             old.append(name)
     count = sum(len(names) for names in chapters.values())
-    text = (
-        f"<details><summary>{count} of the API's {len(forms)} functions are implemented; the others return <code>CUDA_ERROR_NOT_SUPPORTED</code></summary>\n\n"
-    )
+    text = f"<details><summary>{count} of the API's {len(forms)} functions are implemented; the others return <code>CUDA_ERROR_NOT_SUPPORTED</code></summary>\n\n"
     text += "| in | functions |\n| --- | --- |\n"
     for file, names in sorted(chapters.items()):
         text += f"| `{file}` | {', '.join(names)} |\n"
@@ -309,7 +267,8 @@ def write_readme(only_check):
         with open(README, "w", encoding="utf-8") as file:
             file.write(before + begin + wanted + end + after)
     elif written != wanted:
-        print("The list of functions in common/simulator/README.md is out of date: run python3 common/simulator/api/functions.py --readme")
+        print("The list of functions in common/simulator/README.md is out of date: "
+              "run python3 common/simulator/api/functions.py --readme")
         return 1
     return 0
 

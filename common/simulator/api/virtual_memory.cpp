@@ -126,7 +126,6 @@ CUresult driver::call_cuMemMap(CUdeviceptr address, size_t size, size_t offset, 
   VirtualMemory& all = virtual_memory();
   const std::scoped_lock lock(all.mutex);
   const auto physical = all.get(handle);
-  require(!is_tile_pool(physical->properties));
   require(all.reserved(address, 1));
   require(offset == 0 && size == physical->size(), CUDA_ERROR_NOT_SUPPORTED);  // in parts: driver 580 neither
   require(in_units(address) && all.reserved(address, size) && !all.mapped_within(address, size));

@@ -1,6 +1,5 @@
 // Contexts: what a process has on a device. Everything a program makes belongs to one and ends with it.
 #pragma once
-#include "common/simulator/state/contexts/coredump.hpp"
 #include "common/simulator/state/devices/device.hpp"
 #include "common/simulator/state/processes/shared_memory.hpp"
 #include "common/simulator/state/streams/scheduler.hpp"
@@ -26,7 +25,6 @@ class Context : public std::enable_shared_from_this<Context> {
   CUcontext handle = nullptr;
   std::atomic<u32> attached{1};  // cuCtxAttach, cuCtxDetach
 
-  ContextCoredump coredump;
   OpenedMemory opened_memory;  // of other processes
 
   std::mutex settings;  // for the following

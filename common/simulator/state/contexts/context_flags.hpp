@@ -24,4 +24,10 @@ inline void require_context_flags(unsigned flags) {
   require((sched & (sched - 1)) == 0);  // at most one way of waiting
 }
 
+// A context with these flags would write core dumps on a GPU. The simulator says once that it writes none.
+inline void note_coredump_flags(unsigned flags) {
+  if ((flags & (context_flag::kCoredump | context_flag::kUserCoredump)) == 0) return;
+  refuse("a core dump of the device", "a fault is reported on stderr only");
+}
+
 }  // namespace cudasim

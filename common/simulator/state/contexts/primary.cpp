@@ -12,19 +12,13 @@ void end_primary(Device::Primary& primary) {
   if (const auto context = find_context(primary.handle)) destroy_context(context);
 }
 
-namespace {
-
-// What was retained stays so: the next one that retains it finds a new context behind the same handle.
-
-}  // namespace
-
 CUcontext retain_primary(Device& device) {
   Device::Primary& primary = device.primary;
   const std::scoped_lock lock(primary.mutex);
   if (!find_context(primary.handle)) {
     require_healthy_device(device);
     const auto context = create_context(device, primary.flags, true, kApiVersion, primary.handle);
-    begin_coredump_settings(*context);
+    note_coredump_flags(primary.flags);
     primary.handle = context->handle;
   }
   ++primary.retained;

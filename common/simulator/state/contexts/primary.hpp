@@ -3,7 +3,6 @@
 #pragma once
 #include "common/simulator/state/contexts/context.hpp"
 #include "common/simulator/state/contexts/context_flags.hpp"
-#include "common/simulator/state/contexts/coredump.hpp"
 #include "common/simulator/state/devices/driver.hpp"
 
 namespace cudasim {

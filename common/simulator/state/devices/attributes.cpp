@@ -1,5 +1,5 @@
 // The simulated device's value of each CUdevice_attribute, by number: an H200's, recorded from one, except
-// for those that depend on which of the simulated devices is asked.
+// for those that depend on which of the simulated devices is asked, and for sparse arrays, which are not simulated.
 #include "common/simulator/state/devices/device.hpp"
 
 namespace cudasim {
@@ -117,7 +117,7 @@ constexpr int kValues[] = {
     134217728,   // 109 MAX_ACCESS_POLICY_WINDOW_SIZE
     1,           // 110 GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
     1024,        // 111 RESERVED_SHARED_MEMORY_PER_BLOCK
-    1,           // 112 SPARSE_CUDA_ARRAY_SUPPORTED
+    0,           // 112 SPARSE_CUDA_ARRAY_SUPPORTED
     1,           // 113 READ_ONLY_HOST_REGISTER_SUPPORTED
     1,           // 114 TIMELINE_SEMAPHORE_INTEROP_SUPPORTED
     1,           // 115 MEMORY_POOLS_SUPPORTED

@@ -24,11 +24,11 @@ u32 channel_bytes(CUarray_format format) {
 namespace {
 
 constexpr unsigned kSimulatedFlags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
-                                     CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_SPARSE;
+                                     CUDA_ARRAY3D_TEXTURE_GATHER;
 
-// Kinds that an H200 has and the simulator refuses: memory that comes later as a whole, pictures of a decoder, a bit
-// without a name.
-constexpr unsigned kOtherFlags = 0x80 | 0x100 | 0x8000'0000u;
+// Kinds of arrays that an H200 has and the simulator refuses: memory that is mapped later, tile by tile or as a whole,
+// pictures of a video decoder, and a flag that the header does not name.
+constexpr unsigned kOtherFlags = CUDA_ARRAY3D_SPARSE | 0x80 | 0x100 | 0x8000'0000u;
 
 // How many channels the formats have that are not simulated and fix their number, by the header; 0: there is no such
 // format, or none of 1, 2 or 4 channels.
@@ -65,7 +65,6 @@ void require_shape(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   } else {
     require(d.Width <= 131072 && d.Height <= 65536);
   }
-  require((d.Flags & CUDA_ARRAY3D_SPARSE) == 0 || (d.Height != 0 && (d.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING) == 0));
   require((d.Flags & CUDA_ARRAY3D_TEXTURE_GATHER) == 0 || (d.Height != 0 && d.Depth == 0 && d.Width <= 32768));
 }
 
@@ -98,10 +97,9 @@ std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTO
   made->depth = std::max<u64>(descriptor.Depth, 1);
   made->context = context.id;
   const u64 bytes = made->pitch() * made->height * made->depth;
-  const bool sparse = (descriptor.Flags & CUDA_ARRAY3D_SPARSE) != 0;  // what has no memory yet reads as zero
   made->address = memory != nullptr
                       ? memory(bytes)
-                      : allocate_device_memory(context, MemoryKind::array, bytes, "cuArrayCreate", sparse)->base;
+                      : allocate_device_memory(context, MemoryKind::array, bytes, "cuArrayCreate")->base;
   return made;
 }
 

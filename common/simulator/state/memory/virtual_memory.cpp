@@ -58,6 +58,7 @@ void require_supported(const CUmemAllocationProp* properties) {
   const int type = static_cast<int>(properties->location.type);
   require(type != kHostOnly || properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE);
   require(type != kHostNuma || properties->location.id == 0);
+  if ((flags.usage & CU_MEM_CREATE_USAGE_TILE_POOL) != 0) fail(refuse("cuMemCreate", "for the tiles of sparse arrays"));
 }
 
 CUmemAllocationProp settled(CUmemAllocationProp properties) {
@@ -66,10 +67,6 @@ CUmemAllocationProp settled(CUmemAllocationProp properties) {
     properties.location.id = 0;
   }
   return properties;
-}
-
-bool is_tile_pool(const CUmemAllocationProp& properties) {
-  return (properties.allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL) != 0;
 }
 
 void update_protection(u64 address, const Mapping& mapping) {
@@ -104,14 +101,6 @@ std::optional<std::pair<u64, u64>> reservation_at(u64 address) {
   --found;
   if (address - found->first >= found->second) return std::nullopt;
   return *found;
-}
-
-TilePool tile_pool(CUmemGenericAllocationHandle handle) {
-  VirtualMemory& all = virtual_memory();
-  const std::scoped_lock lock(all.mutex);
-  const auto physical = all.get(handle);
-  require(is_tile_pool(physical->properties));
-  return {physical, physical->bytes(), physical->size(), physical->properties.location.id};
 }
 
 }  // namespace cudasim

@@ -177,7 +177,6 @@ void require_supported(const CUmemAllocationProp* properties);
 
 // As driver 580 tells it afterwards: what is on the host is on a node of it.
 CUmemAllocationProp settled(CUmemAllocationProp properties);
-bool is_tile_pool(const CUmemAllocationProp& properties);
 void update_protection(u64 address, const Mapping& mapping);
 
 // The address and size of the reservation (cuMemAddressReserve) that holds `address`.
@@ -187,15 +186,5 @@ std::optional<CUmemAllocationProp> properties_at(u64 address);
 
 // What is mapped at `address`, if it is memory that can be shared; else null.
 std::shared_ptr<class SharedMemory> shared_memory_at(u64 address);
-
-// Memory that was made for the tiles of sparse arrays.
-struct TilePool {
-  std::shared_ptr<const void> keep;
-  std::byte* bytes = nullptr;
-  u64 size = 0;
-  int device = -1;
-};
-// Throws CUDA_ERROR_INVALID_VALUE if the handle is of no such memory.
-TilePool tile_pool(CUmemGenericAllocationHandle handle);
 
 }  // namespace cudasim
