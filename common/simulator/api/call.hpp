@@ -25,10 +25,12 @@
 namespace cudasim {
 
 namespace driver {
-#define FUNCTION(name, release, symbol, parameters, ...) CUresult call_##symbol parameters DRIVER_CALL_LINKAGE;
-#define PER_THREAD(name, release, symbol, per_thread_release, suffix, parameters, ...) \
+#define FUNCTION(name, release, symbol, admits, parameters, ...) \
   CUresult call_##symbol parameters DRIVER_CALL_LINKAGE;
-#define FIRST_VERSION FUNCTION
+#define PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, parameters, ...) \
+  CUresult call_##symbol parameters DRIVER_CALL_LINKAGE;
+#define FIRST_VERSION(name, release, symbol, admits, newest, parameters, ...) \
+  CUresult call_##symbol parameters DRIVER_CALL_LINKAGE;
 #define UNKNOWN_FUNCTION(...)
 #define UNKNOWN_PER_THREAD(...)
 #include "common/simulator/api/functions.inc"

@@ -7,9 +7,6 @@
 #include "common/simulator/state/contexts/first_contexts.hpp"
 #include "common/simulator/state/reports/print.hpp"
 
-#include <algorithm>
-#include <string_view>
-
 namespace cudasim {
 namespace {
 
@@ -19,8 +16,9 @@ CUresult run(const Call& call, Body&& body) noexcept {
   return run_call(call, [](void* object) -> CUresult { return (*static_cast<Plain*>(object))(); }, &body);
 }
 
-CUresult not_implemented(const char* name, const char* symbol) noexcept {
-  return run({name, symbol, false, "", nullptr, 0}, [&] { return refuse(symbol); });
+CUresult not_implemented(Call call) noexcept {
+  call.arguments = "";
+  return run(call, [&] { return refuse(call.symbol); });
 }
 
 template <class T>
@@ -40,41 +38,21 @@ Argument shown(const T& value) {
           is_output<T>()};
 }
 
-// Which contexts a function serves.
-enum class Serves { all, first, newer };
-
-consteval Serves served_by(std::string_view name, std::string_view symbol) {
-  constexpr std::string_view kWithFirstVersion[] = {
-#define FUNCTION(...)
-#define PER_THREAD(...)
-#define FIRST_VERSION(name, ...) #name,
-#define UNKNOWN_FUNCTION(...)
-#define UNKNOWN_PER_THREAD(...)
-#include "common/simulator/api/functions.inc"
-  };
-  // Without a first version, for memory with addresses of 64 bits (H200).
-  constexpr std::string_view kWithoutFirstVersion[] = {
-      "cuMemAdvise",       "cuMemAllocManaged",   "cuMemcpy",
-      "cuMemcpyAsync",     "cuMemcpyPeer",        "cuMemcpyPeerAsync",
-      "cuMemcpy3DPeer",    "cuMemcpy3DPeerAsync", "cuMipmappedArrayCreate",
-      "cuMemsetD8Async",   "cuMemsetD16Async",    "cuMemsetD32Async",
-      "cuMemsetD2D8Async", "cuMemsetD2D16Async",  "cuMemsetD2D32Async"};
-  const auto in = [&](auto& names) { return std::ranges::find(names, name) != std::end(names); };
-  if (name == "cuMemHostRegister") return Serves::all;
-  if (in(kWithFirstVersion)) return symbol == name ? Serves::first : Serves::newer;
-  return in(kWithoutFirstVersion) ? Serves::newer : Serves::all;
-}
+// Which callers a function admits: all; those whose current context is of the first version of cuCtxCreate, or is not
+// (state/contexts/first_contexts.hpp); all, even while the process is locked for a checkpoint.
+enum class Admits { all, first, newer, locked };
 
 // `call` has no values yet.
-template <Serves serves, class... T>
+template <Admits admits, class... T>
 CUresult forward(Call call, CUresult (*implementation)(T...), const std::type_identity_t<T>&... arguments) noexcept {
-  if (implementation == nullptr) return not_implemented(call.name, call.symbol);
+  call.even_locked = admits == Admits::locked;
+  if (implementation == nullptr) return not_implemented(call);
   const Argument values[sizeof...(T) + 1] = {shown(arguments)...};
   call.values = values;
   call.count = sizeof...(T);
   return run(call, [&] {
-    if constexpr (serves == Serves::first) require_first_context();
-    if constexpr (serves == Serves::newer) require_no_first_context();
+    if constexpr (admits == Admits::first) require_first_context();
+    if constexpr (admits == Admits::newer) require_no_first_context();
     return implementation(replaced(arguments, call.per_thread)...);
   });
 }
@@ -89,26 +67,27 @@ using namespace cudasim;
   extern "C" __attribute__((visibility("default"))) CUresult function parameters __asm__(symbol); \
   CUresult function parameters
 
-#define FUNCTION(name, release, symbol, parameters, ...)                                         \
-  EXPORTED(export_##symbol, #symbol, parameters) {                                               \
-    return forward<served_by(#name, #symbol)>({#name, #symbol, false, #__VA_ARGS__, nullptr, 0}, \
-                                              driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__); \
+#define FUNCTION(name, release, symbol, admits, parameters, ...)                                             \
+  EXPORTED(export_##symbol, #symbol, parameters) {                                                           \
+    return forward<Admits::admits>({.name = #name, .symbol = #symbol, .arguments = #__VA_ARGS__},            \
+                                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);                        \
   }
-#define PER_THREAD(name, release, symbol, per_thread_release, suffix, parameters, ...)                  \
-  EXPORTED(export_##symbol, #symbol, parameters) {                                                      \
-    return forward<served_by(#name, #symbol)>({#name, #symbol, false, #__VA_ARGS__, nullptr, 0},        \
-                                              driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);        \
-  }                                                                                                     \
-  EXPORTED(export_##symbol##suffix, #symbol #suffix, parameters) {                                      \
-    return forward<served_by(#name, #symbol)>({#name, #symbol #suffix, true, #__VA_ARGS__, nullptr, 0}, \
-                                              driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);        \
+#define PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, parameters, ...)               \
+  FUNCTION(name, release, symbol, admits, parameters, __VA_ARGS__)                                           \
+  EXPORTED(export_##symbol##suffix, #symbol #suffix, parameters) {                                           \
+    return forward<Admits::admits>(                                                                          \
+        {.name = #name, .symbol = #symbol #suffix, .per_thread = true, .arguments = #__VA_ARGS__},           \
+        driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);                                                   \
   }
-#define FIRST_VERSION FUNCTION
+#define FIRST_VERSION(name, release, symbol, admits, newest, parameters, ...) \
+  FUNCTION(name, release, symbol, admits, parameters, __VA_ARGS__)
 #define UNKNOWN_FUNCTION(name, release, symbol, ...) \
-  EXPORTED(export_##symbol, #symbol, ()) { return not_implemented(#name, #symbol); }
-#define UNKNOWN_PER_THREAD(name, release, symbol, per_thread_release, suffix, ...)   \
-  EXPORTED(export_##symbol, #symbol, ()) { return not_implemented(#name, #symbol); } \
-  EXPORTED(export_##symbol##suffix, #symbol #suffix, ()) { return not_implemented(#name, #symbol #suffix); }
+  EXPORTED(export_##symbol, #symbol, ()) { return not_implemented({.name = #name, .symbol = #symbol}); }
+#define UNKNOWN_PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, ...) \
+  UNKNOWN_FUNCTION(name, release, symbol)                                                  \
+  EXPORTED(export_##symbol##suffix, #symbol #suffix, ()) {                                 \
+    return not_implemented({.name = #name, .symbol = #symbol #suffix});                    \
+  }
 #include "common/simulator/api/functions.inc"
 
 namespace cudasim {
@@ -117,7 +96,7 @@ std::span<const EntryPoint> entry_points() {
   static const EntryPoint table[] = {
 #define FUNCTION(name, release, symbol, ...) \
   {#name, release, #symbol, reinterpret_cast<void*>(export_##symbol), 0, nullptr},
-#define PER_THREAD(name, release, symbol, per_thread_release, suffix, ...) \
+#define PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, ...) \
   {#name,                                                                  \
    release,                                                                \
    #symbol,                                                                \

@@ -32,6 +32,12 @@ WINDOWS_ONLY = {"cuWGLGetDevice"}
 # Besides those whose parameters have a type of their own: first versions that need a context with 32-bit pointers.
 SIZES_OF_32_BITS = {"cuMemAllocHost", "cuMemGetInfo", "cuMemHostRegister", "cuMemcpyAtoA", "cuMemcpyAtoH",
                     "cuMemcpyAtoHAsync", "cuMemcpyHtoA", "cuMemcpyHtoAAsync"}
+# Functions without a first version that need a context with 64-bit pointers (an H200, driver 580).
+ONLY_64_BITS = {"cuMemAdvise", "cuMemAllocManaged", "cuMemcpy", "cuMemcpyAsync", "cuMemcpyPeer", "cuMemcpyPeerAsync",
+                "cuMemcpy3DPeer", "cuMemcpy3DPeerAsync", "cuMipmappedArrayCreate", "cuMemsetD8Async", "cuMemsetD16Async",
+                "cuMemsetD32Async", "cuMemsetD2D8Async", "cuMemsetD2D16Async", "cuMemsetD2D32Async"}
+# Functions that go on in a process that is locked for a checkpoint: they describe the library, or lock and unlock.
+EVEN_LOCKED = ("cuCheckpoint", "cuDriverGetVersion", "cuGetError", "cuGetProcAddress")
 # First versions for which no driver's result is recorded.
 UNRECORDED = ("cuGraphics",)
 # Types of the first versions, which cuda.h declares for the driver only: api/first_types.hpp has them.
@@ -156,16 +162,31 @@ def enumerations(folders):
 
 # ---- Writing the tables
 
-def row(known, words, name, since, symbol, per_thread_since, suffix):
-    parameters, head = known.get(symbol), f"({name}, {since}, {symbol}"
+def is_first_version(symbol, since, parameters):
+    return symbol in SIZES_OF_32_BITS or (since < 3020 and parameters is not None and any("_v1" in each for each in parameters))
+
+
+def admits(name, symbol, first):
+    """Which callers a function admits; `first`: the names that have a first version."""
+    if name.startswith(EVEN_LOCKED):
+        return "locked"
+    if name == "cuMemHostRegister":
+        return "all"
+    if name in first:
+        return "first" if symbol == name else "newer"
+    return "newer" if name in ONLY_64_BITS else "all"
+
+
+def row(known, words, first, name, since, symbol, per_thread_since, suffix):
+    parameters, head = known.get(symbol), f"({name}, {since}, {symbol}, {admits(name, symbol, first)}"
     kind, per_thread = ("PER_THREAD", f", {per_thread_since}, {suffix}") if suffix else ("FUNCTION", "")
-    old = symbol in SIZES_OF_32_BITS or (since < 3020 and parameters and any("_v1" in each for each in parameters))
+    old = is_first_version(symbol, since, parameters)
     if parameters is None or (old and name.startswith(UNRECORDED)):
         return f"UNKNOWN_{kind}{head}{per_thread})"
     arguments = "".join(", " + re.search(r"\w+$", each).group() for each in parameters)
     if old:
         typed = re.sub(r"\w+", lambda word: FIRST_TYPES.get(word.group(), word.group()), ", ".join(parameters))
-        return f"FIRST_VERSION{head}, ({typed}){arguments})"
+        return f"FIRST_VERSION{head}, {first[name]}, ({typed}){arguments})"
     needs = release_of_types(parameters, since, words)
     kind = kind if needs <= OLDEST_TOOLKIT else f"SINCE_{needs // 1000}_{needs % 1000 // 10}({kind})"
     return f"{kind}{head}{per_thread}, ({', '.join(parameters)}){arguments})"
@@ -173,19 +194,25 @@ def row(known, words, name, since, symbol, per_thread_since, suffix):
 
 def write_functions(folders):
     known, words = prototypes(folders)
-    written = [row(known, words, *each) for each in symbols(versions(folders))]
+    rows = list(symbols(versions(folders)))
+    newest = {name: symbol for name, _, symbol, *_ in rows}
+    first = {name: newest[name] for name, since, symbol, *_ in rows
+             if is_first_version(symbol, since, known.get(symbol)) and not name.startswith(UNRECORDED)}
+    written = [row(known, words, first, *each) for each in rows]
     releases = sorted({int(major) * 1000 + int(minor) * 10
                        for major, minor in re.findall(r"^SINCE_(\d+)_(\d+)", "\n".join(written), re.MULTILINE)})
     with open(FUNCTIONS, "w", encoding="utf-8") as table:
         table.write("""\
 // Every function that the driver exports. Written by functions.py from the headers of CUDA 13.5 to 12.0; do not edit.
 //
-//   FUNCTION(name, release that introduced it, symbol, (parameters), arguments...)
-//   PER_THREAD(name, release, symbol, release and suffix of its form for per-thread default streams, (parameters), arguments...)
-//   FIRST_VERSION(name, release, symbol, (parameters), arguments...)   its pointers and sizes have 32 bits
+//   FUNCTION(name, release that introduced it, symbol, admits, (parameters), arguments...)
+//   PER_THREAD(name, release, symbol, admits, release and suffix of its form for per-thread default streams, (parameters),
+//              arguments...)
+//   FIRST_VERSION(name, release, symbol, admits, newest symbol, (parameters), arguments...)   pointers and sizes of 32 bits
 //   UNKNOWN_FUNCTION(...), UNKNOWN_PER_THREAD(...)         cuda.h does not declare the types of its parameters
 //
-// The file that includes this one defines the five macros.
+// `admits` says which callers a function serves (Admits in exports.cpp). The file that includes this one defines the five
+// macros.
 """)
         for since in releases:
             name = f"SINCE_{since // 1000}_{since % 1000 // 10}(kind)"
@@ -223,8 +250,27 @@ def check(folders):
 
 def implemented():
     """{symbol: file}"""
-    return {symbol: name for name in sorted(os.listdir(HERE)) if name.endswith(".cpp")
-            for symbol in re.findall(r"^CUresult driver::call_(\w+)\(", read(os.path.join(HERE, name)), re.MULTILINE)}
+    found = {symbol: "first_versions.cpp" for symbol in re.findall(r"^FIRST_VERSION\(\w+, \d+, (\w+)", read(FUNCTIONS), re.MULTILINE)}
+    for name in sorted(os.listdir(HERE)):
+        if name.endswith(".cpp"):
+            found.update(dict.fromkeys(defined_in(read(os.path.join(HERE, name))), name))
+    return found
+
+
+def defined_in(text):
+    """The symbols that a file defines: written out, or by rows of a macro whose first argument is a part of the name."""
+    yield from re.findall(r"^CUresult driver::call_(\w+)\(", text, re.MULTILINE)
+    for macro, body in re.findall(r"^#define (\w+)\(\w+,.*?\)((?:.*\\\n)*.*)", text, re.MULTILINE):
+        for row in re.findall(rf"^{macro}\((\w+),", text, re.MULTILINE):
+            yield from (begin + row for begin in beginnings(text, body))
+
+
+def beginnings(text, body):
+    """What stands before the argument in the symbols that a macro defines, itself or through other macros."""
+    yield from re.findall(r"driver::call_(\w+?)##\w+\(", body)
+    for macro in re.findall(r"^ *([A-Z_]+)\(", body, re.MULTILINE):
+        for other in re.findall(rf"^#define {macro}\(\w+,.*?\)((?:.*\\\n)*.*)", text, re.MULTILINE):
+            yield from beginnings(text, other)
 
 
 def reason(name):

@@ -22,12 +22,6 @@ CUresult add(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, 
   return CUDA_SUCCESS;
 }
 
-// A graph frees an address once.
-void require_not_freed(const Graph& graph, CUdeviceptr address) {
-  const std::scoped_lock lock(Graph::mutex());
-  require(!graph.frees(address));
-}
-
 // Calls `fill` with the node's part to write it to `out`.
 template <class T, class Out, class Fill>
 CUresult show(CUgraphNode handle, Out* out, Fill fill) {
@@ -79,230 +73,88 @@ CUresult set_part(CUgraphExec handle, CUgraphNode source, Part part) {
 
 }  // namespace
 
-CUresult driver::call_cuGraphAddKernelNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
-                                           size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return kernel_part(nodeParams); });
+// ---- The kinds of nodes, a row for each function. `params` is what the caller passes, `part` what the node keeps. ------
+
+#define ADDS(kind, made, ...)                                                                             \
+  CUresult driver::call_cuGraphAdd##kind(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,       \
+                                         std::size_t count __VA_OPT__(, ) __VA_ARGS__) {                  \
+    return add(out, graph, after, count, [&] { return made; });                                           \
+  }
+#define SHOWS(function, Kind, Out, statement)                                                  \
+  CUresult driver::call_cuGraph##function(CUgraphNode node, Out* params) {                     \
+    return show<Kind>(node, params, [&]([[maybe_unused]] Kind& part) { statement; });          \
+  }
+#define CHANGES(function, made, ...) \
+  CUresult driver::call_cuGraph##function(CUgraphNode node, __VA_ARGS__) { return set_part(node, made); }
+#define CHANGES_EXECUTABLE(function, made, ...)                                                           \
+  CUresult driver::call_cuGraphExec##function(CUgraphExec executable, CUgraphNode node, __VA_ARGS__) {    \
+    return set_part(executable, node, made);                                                              \
+  }
+#define CHANGES_BOTH(function, made, ...) \
+  CHANGES(function, made, __VA_ARGS__)    \
+  CHANGES_EXECUTABLE(function, made, __VA_ARGS__)
+
+ADDS(KernelNode, kernel_part(params), const CUDA_KERNEL_NODE_PARAMS_v1* params)
+SHOWS(KernelNodeGetParams, KernelPart, CUDA_KERNEL_NODE_PARAMS_v1, describe(part, params))
+CHANGES_BOTH(KernelNodeSetParams, kernel_part(params), const CUDA_KERNEL_NODE_PARAMS_v1* params)
+
+ADDS(KernelNode_v2, kernel_part(params), const CUDA_KERNEL_NODE_PARAMS_v2* params)
+SHOWS(KernelNodeGetParams_v2, KernelPart, CUDA_KERNEL_NODE_PARAMS_v2, describe(part, params))
+CHANGES_BOTH(KernelNodeSetParams_v2, kernel_part(params), const CUDA_KERNEL_NODE_PARAMS_v2* params)
+
+ADDS(MemcpyNode, copy_part(params, context), const CUDA_MEMCPY3D* params, CUcontext context)
+SHOWS(MemcpyNodeGetParams, CopyPart, CUDA_MEMCPY3D, *params = part.copy)
+CHANGES(MemcpyNodeSetParams, copy_part(params, nullptr), const CUDA_MEMCPY3D* params)
+CHANGES_EXECUTABLE(MemcpyNodeSetParams, copy_part(params, context), const CUDA_MEMCPY3D* params, CUcontext context)
+
+ADDS(MemsetNode, fill_part(params, context), const CUDA_MEMSET_NODE_PARAMS* params, CUcontext context)
+SHOWS(MemsetNodeGetParams, FillPart, CUDA_MEMSET_NODE_PARAMS, *params = part.fill)
+CHANGES(MemsetNodeSetParams, fill_part(params, nullptr), const CUDA_MEMSET_NODE_PARAMS* params)
+CHANGES_EXECUTABLE(MemsetNodeSetParams, fill_part(params, context), const CUDA_MEMSET_NODE_PARAMS* params,
+                   CUcontext context)
+
+ADDS(HostNode, host_part(params), const CUDA_HOST_NODE_PARAMS* params)
+SHOWS(HostNodeGetParams, HostPart, CUDA_HOST_NODE_PARAMS, params->fn = part.function; params->userData = part.data)
+CHANGES_BOTH(HostNodeSetParams, host_part(params), const CUDA_HOST_NODE_PARAMS* params)
+
+ADDS(ChildGraphNode, child_part(params), CUgraph params)
+SHOWS(ChildGraphNodeGetGraph, ChildPart, CUgraph, *params = part.graph->handle)
+
+ADDS(EmptyNode, EmptyPart{})
+
+ADDS(EventRecordNode, record_part(params), CUevent params)
+SHOWS(EventRecordNodeGetEvent, RecordPart, CUevent, *params = part.event)
+CHANGES_BOTH(EventRecordNodeSetEvent, record_part(params), CUevent params)
+
+ADDS(EventWaitNode, wait_part(params), CUevent params)
+SHOWS(EventWaitNodeGetEvent, WaitPart, CUevent, *params = part.event)
+CHANGES_BOTH(EventWaitNodeSetEvent, wait_part(params), CUevent params)
+
+ADDS(MemAllocNode, allocate_part(params), CUDA_MEM_ALLOC_NODE_PARAMS* params)
+SHOWS(MemAllocNodeGetParams, AllocatePart, CUDA_MEM_ALLOC_NODE_PARAMS, describe(part, params))
+
+SHOWS(MemFreeNodeGetParams, FreePart, CUdeviceptr, *params = part.address)
+CUresult driver::call_cuGraphAddMemFreeNode(CUgraphNode* out, CUgraph handle, const CUgraphNode* after,
+                                            std::size_t count, CUdeviceptr address) {
+  const auto graph = get_graph(handle);
+  {
+    const std::scoped_lock lock(Graph::mutex());
+    require(!graph->frees(address));  // a graph frees an address once
+  }
+  return add(out, handle, after, count, [&] { return free_part(address); });
 }
 
-CUresult driver::call_cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
-  return show<KernelPart>(hNode, nodeParams, [&](KernelPart& part) { describe(part, nodeParams); });
-}
+ADDS(BatchMemOpNode, memory_part(params), const CUDA_BATCH_MEM_OP_NODE_PARAMS* params)
+SHOWS(BatchMemOpNodeGetParams, MemoryPart, CUDA_BATCH_MEM_OP_NODE_PARAMS, describe(part, params))
+CHANGES_BOTH(BatchMemOpNodeSetParams, memory_part(params), const CUDA_BATCH_MEM_OP_NODE_PARAMS* params)
 
-CUresult driver::call_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
-  return set_part(hNode, kernel_part(nodeParams));
-}
+ADDS(ExternalSemaphoresSignalNode, signal_part(params), const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* params)
+SHOWS(ExternalSemaphoresSignalNodeGetParams, SignalPart, CUDA_EXT_SEM_SIGNAL_NODE_PARAMS, *params = {})
+CHANGES_BOTH(ExternalSemaphoresSignalNodeSetParams, signal_part(params), const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* params)
 
-CUresult driver::call_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                     const CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
-  return set_part(hGraphExec, hNode, kernel_part(nodeParams));
-}
-
-CUresult driver::call_cuGraphAddKernelNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
-                                              size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v2* nodeParams) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return kernel_part(nodeParams); });
-}
-
-CUresult driver::call_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v2* nodeParams) {
-  return show<KernelPart>(hNode, nodeParams, [&](KernelPart& part) { describe(part, nodeParams); });
-}
-
-CUresult driver::call_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v2* nodeParams) {
-  return set_part(hNode, kernel_part(nodeParams));
-}
-
-CUresult driver::call_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                        const CUDA_KERNEL_NODE_PARAMS_v2* nodeParams) {
-  return set_part(hGraphExec, hNode, kernel_part(nodeParams));
-}
-
-CUresult driver::call_cuGraphAddMemcpyNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
-                                           size_t numDependencies, const CUDA_MEMCPY3D* copyParams, CUcontext ctx) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return copy_part(copyParams, ctx); });
-}
-
-CUresult driver::call_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D* nodeParams) {
-  return show<CopyPart>(hNode, nodeParams, [&](CopyPart& part) { *nodeParams = part.copy; });
-}
-
-CUresult driver::call_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D* nodeParams) {
-  return set_part(hNode, copy_part(nodeParams, nullptr));
-}
-
-CUresult driver::call_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                     const CUDA_MEMCPY3D* copyParams, CUcontext ctx) {
-  return set_part(hGraphExec, hNode, copy_part(copyParams, ctx));
-}
-
-CUresult driver::call_cuGraphAddMemsetNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
-                                           size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS* memsetParams,
-                                           CUcontext ctx) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return fill_part(memsetParams, ctx); });
-}
-
-CUresult driver::call_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS* nodeParams) {
-  return show<FillPart>(hNode, nodeParams, [&](FillPart& part) { *nodeParams = part.fill; });
-}
-
-CUresult driver::call_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS* nodeParams) {
-  return set_part(hNode, fill_part(nodeParams, nullptr));
-}
-
-CUresult driver::call_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                     const CUDA_MEMSET_NODE_PARAMS* memsetParams, CUcontext ctx) {
-  return set_part(hGraphExec, hNode, fill_part(memsetParams, ctx));
-}
-
-CUresult driver::call_cuGraphAddHostNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
-                                         size_t numDependencies, const CUDA_HOST_NODE_PARAMS* nodeParams) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return host_part(nodeParams); });
-}
-
-CUresult driver::call_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS* nodeParams) {
-  return show<HostPart>(hNode, nodeParams, [&](HostPart& part) {
-    nodeParams->fn = part.function;
-    nodeParams->userData = part.data;
-  });
-}
-
-CUresult driver::call_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS* nodeParams) {
-  return set_part(hNode, host_part(nodeParams));
-}
-
-CUresult driver::call_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                   const CUDA_HOST_NODE_PARAMS* nodeParams) {
-  return set_part(hGraphExec, hNode, host_part(nodeParams));
-}
-
-CUresult driver::call_cuGraphAddChildGraphNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                               const CUgraphNode* dependencies, size_t numDependencies,
-                                               CUgraph childGraph) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return child_part(childGraph); });
-}
-
-CUresult driver::call_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph* nodeParams) {
-  return show<ChildPart>(hNode, nodeParams, [&](ChildPart& part) { *nodeParams = part.graph->handle; });
-}
-
-CUresult driver::call_cuGraphAddEmptyNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
-                                          size_t numDependencies) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [] { return EmptyPart{}; });
-}
-
-CUresult driver::call_cuGraphAddEventRecordNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                                const CUgraphNode* dependencies, size_t numDependencies,
-                                                CUevent event) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return record_part(event); });
-}
-
-CUresult driver::call_cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent* nodeParams) {
-  return show<RecordPart>(hNode, nodeParams, [&](RecordPart& part) { *nodeParams = part.event; });
-}
-
-CUresult driver::call_cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) {
-  return set_part(hNode, record_part(event));
-}
-
-CUresult driver::call_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
-  return set_part(hGraphExec, hNode, record_part(event));
-}
-
-CUresult driver::call_cuGraphAddEventWaitNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
-                                              size_t numDependencies, CUevent event) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return wait_part(event); });
-}
-
-CUresult driver::call_cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent* nodeParams) {
-  return show<WaitPart>(hNode, nodeParams, [&](WaitPart& part) { *nodeParams = part.event; });
-}
-
-CUresult driver::call_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) {
-  return set_part(hNode, wait_part(event));
-}
-
-CUresult driver::call_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
-  return set_part(hGraphExec, hNode, wait_part(event));
-}
-
-CUresult driver::call_cuGraphAddMemAllocNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
-                                             size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS* nodeParams) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return allocate_part(nodeParams); });
-}
-
-CUresult driver::call_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS* nodeParams) {
-  return show<AllocatePart>(hNode, nodeParams, [&](AllocatePart& part) { describe(part, nodeParams); });
-}
-
-CUresult driver::call_cuGraphAddMemFreeNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
-                                            size_t numDependencies, CUdeviceptr dptr) {
-  require_not_freed(*get_graph(hGraph), dptr);
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return free_part(dptr); });
-}
-
-CUresult driver::call_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr* nodeParams) {
-  return show<FreePart>(hNode, nodeParams, [&](FreePart& part) { *nodeParams = part.address; });
-}
-
-CUresult driver::call_cuGraphAddBatchMemOpNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                               const CUgraphNode* dependencies, size_t numDependencies,
-                                               const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return memory_part(nodeParams); });
-}
-
-CUresult driver::call_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams_out) {
-  return show<MemoryPart>(hNode, nodeParams_out, [&](MemoryPart& part) { describe(part, nodeParams_out); });
-}
-
-CUresult driver::call_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
-                                                     const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
-  return set_part(hNode, memory_part(nodeParams));
-}
-
-CUresult driver::call_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                         const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
-  return set_part(hGraphExec, hNode, memory_part(nodeParams));
-}
-
-CUresult driver::call_cuGraphAddExternalSemaphoresSignalNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                                             const CUgraphNode* dependencies, size_t numDependencies,
-                                                             const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* nodeParams) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return signal_part(nodeParams); });
-}
-
-CUresult driver::call_cuGraphExternalSemaphoresSignalNodeGetParams(CUgraphNode hNode,
-                                                                   CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* params_out) {
-  return show<SignalPart>(hNode, params_out, [&](SignalPart&) { *params_out = {}; });
-}
-
-CUresult driver::call_cuGraphExternalSemaphoresSignalNodeSetParams(CUgraphNode hNode,
-                                                                   const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* nodeParams) {
-  return set_part(hNode, signal_part(nodeParams));
-}
-
-CUresult driver::call_cuGraphExecExternalSemaphoresSignalNodeSetParams(
-    CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* nodeParams) {
-  return set_part(hGraphExec, hNode, signal_part(nodeParams));
-}
-
-CUresult driver::call_cuGraphAddExternalSemaphoresWaitNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                                           const CUgraphNode* dependencies, size_t numDependencies,
-                                                           const CUDA_EXT_SEM_WAIT_NODE_PARAMS* nodeParams) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return await_part(nodeParams); });
-}
-
-CUresult driver::call_cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode hNode,
-                                                                 CUDA_EXT_SEM_WAIT_NODE_PARAMS* params_out) {
-  return show<AwaitPart>(hNode, params_out, [&](AwaitPart&) { *params_out = {}; });
-}
-
-CUresult driver::call_cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode,
-                                                                 const CUDA_EXT_SEM_WAIT_NODE_PARAMS* nodeParams) {
-  return set_part(hNode, await_part(nodeParams));
-}
-
-CUresult driver::call_cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
-                                                                     const CUDA_EXT_SEM_WAIT_NODE_PARAMS* nodeParams) {
-  return set_part(hGraphExec, hNode, await_part(nodeParams));
-}
+ADDS(ExternalSemaphoresWaitNode, await_part(params), const CUDA_EXT_SEM_WAIT_NODE_PARAMS* params)
+SHOWS(ExternalSemaphoresWaitNodeGetParams, AwaitPart, CUDA_EXT_SEM_WAIT_NODE_PARAMS, *params = {})
+CHANGES_BOTH(ExternalSemaphoresWaitNodeSetParams, await_part(params), const CUDA_EXT_SEM_WAIT_NODE_PARAMS* params)
 
 #if CUDA_VERSION >= 12030
 CUresult driver::call_cuGraphAddNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,

@@ -10,21 +10,12 @@
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <string_view>
 #include <utility>
 
 namespace cudasim {
 namespace {
 
 thread_local CallInProgress in_progress{};
-
-// The calls that go on in a locked process: those that describe the library, and those that lock and unlock.
-WhenLocked when_locked(std::string_view name) {
-  for (const std::string_view each : {"cuCheckpoint", "cuDriverGetVersion", "cuGetError", "cuGetProcAddress"}) {
-    if (name.starts_with(each)) return WhenLocked::goes_on;
-  }
-  return WhenLocked::waits;
-}
 
 CUresult guarded(CUresult (*body)(void*), void* object, std::string& why) noexcept {
   try {
@@ -47,7 +38,7 @@ CUresult guarded(CUresult (*body)(void*), void* object, std::string& why) noexce
 const CallInProgress& call_in_progress() { return in_progress; }
 
 CUresult run_call(const Call& call, CUresult (*body)(void* object), void* object) noexcept {
-  const Passage passage(when_locked(call.name));
+  const Passage passage(call.even_locked ? WhenLocked::goes_on : WhenLocked::waits);
   TimelineCall timed;
   std::string why;
   const CallInProgress outer = std::exchange(in_progress, {call.symbol, call.per_thread});  // callbacks make calls

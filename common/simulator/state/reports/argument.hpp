@@ -14,12 +14,13 @@ struct Argument {
 
 // A call of the driver.
 struct Call {
-  const char* name;       // "cuMemcpyHtoD"
-  const char* symbol;     // "cuMemcpyHtoD_v2_ptds"
-  bool per_thread;        // a form for per-thread default streams
-  const char* arguments;  // their names: "dstDevice, srcHost, ByteCount"
-  const Argument* values;
-  std::size_t count;
+  const char* name;                  // "cuMemcpyHtoD"
+  const char* symbol;                // "cuMemcpyHtoD_v2_ptds"
+  bool per_thread = false;           // a form for per-thread default streams
+  const char* arguments = "";        // their names: "dstDevice, srcHost, ByteCount"
+  const Argument* values = nullptr;  // `count` of them
+  std::size_t count = 0;
+  bool even_locked = false;  // goes on while the process is locked for a checkpoint
 };
 
 }  // namespace cudasim
