@@ -7,7 +7,6 @@
 #include "common/simulator/state/contexts/context.hpp"
 #include "common/simulator/state/devices/driver.hpp"
 #include "common/simulator/state/errors/errors.hpp"
-#include "common/simulator/state/errors/runtime_errors.hpp"
 #include "common/simulator/state/launches/children.hpp"
 #include "common/simulator/state/launches/device_runtime_rows.hpp"
 #include "common/simulator/state/launches/function_attributes.hpp"
@@ -370,12 +369,12 @@ struct ErrorWords {
   std::map<u32, Places> known;
 
   ErrorWords() : unknown{add("unrecognized error code"), 0} {
-    for (const RuntimeErrorText& each : kRuntimeErrorTexts) {
-      const ErrorText* const driver = error_text(static_cast<CUresult>(each.code));
-      const u64 name = add(each.name);
-      known[static_cast<u32>(each.code)] = {name, add(each.sentence != nullptr ? each.sentence : driver->sentence)};
-    }
+    know(0, "cudaSuccess", "no error");
+#define E(code, name, sentence) know(code, "cudaError" #name, sentence);
+#include "common/runtime/errors.inc"
+#undef E
   }
+  void know(u32 code, const char* name, const char* sentence) { known[code] = {add(name), add(sentence)}; }
   u64 add(std::string_view word) {
     const u64 at = text.size();
     text.append(word).push_back('\0');
