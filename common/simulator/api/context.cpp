@@ -8,7 +8,6 @@
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/contexts/context_flags.hpp"
-#include "common/simulator/state/contexts/coredump.hpp"
 #include "common/simulator/state/contexts/first_contexts.hpp"
 #include "common/simulator/state/contexts/green.hpp"
 #include "common/simulator/state/memory/pools.hpp"

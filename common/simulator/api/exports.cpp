@@ -62,32 +62,36 @@ CUresult forward(Call call, CUresult (*implementation)(T...), const std::type_id
 
 using namespace cudasim;
 
-// The label gives the function its exported name, which cuda.h may define as a macro or declare otherwise.
+// The label gives the function its exported name, which cuda.h may define as a macro or declare otherwise. For the same
+// reason, no row is passed on to another macro: its names would be expanded.
 #define EXPORTED(function, symbol, parameters)                                                    \
   extern "C" __attribute__((visibility("default"))) CUresult function parameters __asm__(symbol); \
   CUresult function parameters
 
-#define FUNCTION(name, release, symbol, admits, parameters, ...)                                             \
-  EXPORTED(export_##symbol, #symbol, parameters) {                                                           \
-    return forward<Admits::admits>({.name = #name, .symbol = #symbol, .arguments = #__VA_ARGS__},            \
-                                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);                        \
+#define FUNCTION(name, release, symbol, admits, parameters, ...)                             \
+  EXPORTED(export_##symbol, #symbol, parameters) {                                           \
+    return forward<Admits::admits>({#name, #symbol, false, #__VA_ARGS__},                    \
+                                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);        \
   }
-#define PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, parameters, ...)               \
-  FUNCTION(name, release, symbol, admits, parameters, __VA_ARGS__)                                           \
-  EXPORTED(export_##symbol##suffix, #symbol #suffix, parameters) {                                           \
-    return forward<Admits::admits>(                                                                          \
-        {.name = #name, .symbol = #symbol #suffix, .per_thread = true, .arguments = #__VA_ARGS__},           \
-        driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);                                                   \
+#define PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, parameters, ...) \
+  EXPORTED(export_##symbol, #symbol, parameters) {                                             \
+    return forward<Admits::admits>({#name, #symbol, false, #__VA_ARGS__},                      \
+                                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);          \
+  }                                                                                            \
+  EXPORTED(export_##symbol##suffix, #symbol #suffix, parameters) {                             \
+    return forward<Admits::admits>({#name, #symbol #suffix, true, #__VA_ARGS__},               \
+                                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);          \
   }
 #define FIRST_VERSION(name, release, symbol, admits, newest, parameters, ...) \
-  FUNCTION(name, release, symbol, admits, parameters, __VA_ARGS__)
-#define UNKNOWN_FUNCTION(name, release, symbol, ...) \
-  EXPORTED(export_##symbol, #symbol, ()) { return not_implemented({.name = #name, .symbol = #symbol}); }
-#define UNKNOWN_PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, ...) \
-  UNKNOWN_FUNCTION(name, release, symbol)                                                  \
-  EXPORTED(export_##symbol##suffix, #symbol #suffix, ()) {                                 \
-    return not_implemented({.name = #name, .symbol = #symbol #suffix});                    \
+  EXPORTED(export_##symbol, #symbol, parameters) {                            \
+    return forward<Admits::admits>({#name, #symbol, false, #__VA_ARGS__},     \
+                                   driver::call_##symbol, __VA_ARGS__);       \
   }
+#define UNKNOWN_FUNCTION(name, release, symbol, ...) \
+  EXPORTED(export_##symbol, #symbol, ()) { return not_implemented({#name, #symbol}); }
+#define UNKNOWN_PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, ...) \
+  EXPORTED(export_##symbol, #symbol, ()) { return not_implemented({#name, #symbol}); }     \
+  EXPORTED(export_##symbol##suffix, #symbol #suffix, ()) { return not_implemented({#name, #symbol #suffix}); }
 #include "common/simulator/api/functions.inc"
 
 namespace cudasim {

@@ -33,11 +33,9 @@ Part finished(KernelPart part, const Parameters* parameters) {
     part.context = home->handle;
     function = function_of(*library_kernels().get(part.kernel), home);
   }
-  require_shape(*function, part.shape);
+  resolve_shape(*function, part.shape);  // throws for one that the kernel cannot have
   part.parameters = gather_parameters(*function, parameters->kernelParams, parameters->extra);
-  for (const Code::Parameter& parameter : function->program->functions[function->kernel->function]->parameters) {
-    part.pointers.push_back(reinterpret_cast<void*>(std::uintptr_t{parameter.offset}));  // made addresses by describe()
-  }
+  part.pointers = parameter_offsets(*function);  // describe() makes addresses of them
   return part;
 }
 

@@ -24,19 +24,19 @@ std::shared_ptr<Context> context_of(const Stream& stream) {
 }
 
 // A launch that cannot be ends a capture of the stream.
-void require_shape_on(const Stream& stream, const Function& function, const LaunchShape& shape) {
+ResolvedShape resolve_shape_on(const Stream& stream, const Function& function, const LaunchShape& asked) {
   try {
-    require_shape(function, shape);
+    return resolve_shape(function, asked);
   } catch (const Failure&) {
     invalidate_capture(stream);
     throw;
   }
 }
 
-CUresult launch_kernel(CUfunction f, const LaunchShape& shape, CUstream handle, void** params, void** extra) {
+CUresult launch_kernel(CUfunction f, const LaunchShape& asked, CUstream handle, void** params, void** extra) {
   const auto stream = get_stream(handle);
   const auto function = get_function_or_kernel(f, context_of(*stream));
-  require_shape_on(*stream, *function, shape);
+  const ResolvedShape shape = resolve_shape_on(*stream, *function, asked);
   launch(function, shape, gather_parameters(*function, params, extra), *stream);
   return CUDA_SUCCESS;
 }
@@ -86,10 +86,11 @@ LaunchAttributes read(const CUlaunchConfig& config) {
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         if (const auto size = cluster_size(value)) read.shape.cluster = *size;
         break;
-      // The grid's blocks have all begun, and ended, when the kernel has: recording then is within the promise.
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         read.shape.priority = std::clamp(value.priority, kGreatestPriority, kLeastPriority);
         break;
+      // The event is recorded when the kernel has ended. All its blocks have begun and ended by then, so this is within
+      // what the attribute promises.
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
         read.after = value.programmaticEvent.event;
         require_mark(read.after, value.programmaticEvent.flags);
@@ -156,12 +157,12 @@ CUresult driver::call_cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction 
   const auto stream = get_stream(or_default_stream(config->hStream));
   const auto function = get_function_or_kernel(f, context_of(*stream));
   const LaunchAttributes wanted = read(*config);
-  require_shape_on(*stream, *function, wanted.shape);
+  const ResolvedShape shape = resolve_shape_on(*stream, *function, wanted.shape);
   if (wanted.after != nullptr) {
     require(events().get(wanted.after)->health == stream->health, CUDA_ERROR_INVALID_HANDLE);
   }
   if (wanted.overlaps) allow_overlap(*stream);
-  launch(function, wanted.shape, gather_parameters(*function, params, extra), *stream);
+  launch(function, shape, gather_parameters(*function, params, extra), *stream);
   if (wanted.after != nullptr) events().get(wanted.after)->record(*stream, wanted.port);
   return CUDA_SUCCESS;
 }
@@ -216,12 +217,12 @@ CUresult driver::call_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* l
     require(taken.insert(context->device.ordinal).second);
     const auto function = get_function_or_kernel(one.function, context);
     require(stream->health == function->health, CUDA_ERROR_INVALID_HANDLE);
-    LaunchShape shape = make_shape({one.gridDimX, one.gridDimY, one.gridDimZ},
-                                   {one.blockDimX, one.blockDimY, one.blockDimZ}, one.sharedMemBytes, true);
-    require_shape(*function, shape);
-    shape.priority = stream->priority;
+    ResolvedShape shape =
+        resolve_shape(*function, make_shape({one.gridDimX, one.gridDimY, one.gridDimZ},
+                                            {one.blockDimX, one.blockDimY, one.blockDimZ}, one.sharedMemBytes, true));
+    shape.asked.priority = stream->priority;
     for (TaskPtr& task : stream->pending()) before.push_back(std::move(task));
-    all.push_back({stream, kernel_operation(function, shape, gather_parameters(*function, one.kernelParams, nullptr))});
+    all.push_back({stream, prepare_launch(function, shape, gather_parameters(*function, one.kernelParams, nullptr))});
   }
   if ((flags & kNotBefore) != 0) before.clear();
   for (One& one : all) kernels.push_back(one.stream->enqueue(std::move(one.operation), before));

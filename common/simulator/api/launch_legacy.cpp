@@ -42,8 +42,7 @@ CUresult launch_grid(CUfunction handle, int width, int height, CUstream stream) 
     require(function->parameter_size <= function->kernel->parameter_bytes, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
   }
   parameters.resize(function->kernel->parameter_bytes);
-  require_shape(*function, shape);
-  launch(function, shape, std::move(parameters), *get_stream(stream));
+  launch(function, resolve_shape(*function, shape), std::move(parameters), *get_stream(stream));
   return CUDA_SUCCESS;
 }
 
@@ -54,7 +53,7 @@ CUresult driver::call_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
   require(x > 0 && y > 0 && z > 0);
   LaunchShape shape;
   shape.block = {static_cast<u32>(x), static_cast<u32>(y), static_cast<u32>(z)};
-  require_shape(*function, shape);
+  resolve_shape(*function, shape);  // throws for a block that the kernel cannot have
   const std::scoped_lock lock(function->mutex);
   function->block_shape = shape.block;
   return CUDA_SUCCESS;

@@ -101,12 +101,13 @@ CUresult driver::call_cuOccupancyMaxActiveClusters(int* numClusters, CUfunction 
   const auto function = function_or_kernel(func);
   require(numClusters != nullptr && config != nullptr);
   const LaunchShape shape = shape_of(*config);
-  if (!shape.cluster && !required_cluster(*function) && !function->kernel->directives.explicit_cluster) {
+  const FunctionSettings settings = function->current_settings();
+  const Kernel& kernel = *function->kernel;
+  if (!shape.cluster && !required_cluster(kernel, settings) && !kernel.directives.explicit_cluster) {
     *numClusters = 0;  // as driver 580; the manual has an error
     return CUDA_SUCCESS;
   }
-  if (function->current_settings().non_portable_cluster != 0 && shape.cluster &&
-      shape.cluster->count() > kLargestCluster) {
+  if (settings.non_portable_cluster != 0 && shape.cluster && shape.cluster->count() > kLargestCluster) {
     *numClusters = 0;  // only a launch treats it as an error
     return CUDA_SUCCESS;
   }

@@ -2,7 +2,6 @@
 #include "common/simulator/state/contexts/primary.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/contexts/context_flags.hpp"
-#include "common/simulator/state/contexts/coredump.hpp"
 #include "common/simulator/state/contexts/primary.hpp"
 
 namespace cudasim {

@@ -11,7 +11,6 @@
 namespace cudasim {
 
 class AddressSpace;
-class Context;
 class GridObserver;
 struct Grid;
 
@@ -25,7 +24,6 @@ struct Launch {
   bool cooperative = false;
   std::vector<std::byte> parameters;  // laid out as Code::Parameter::offset says
   u64 context = 0;                    // which context's allocations it may touch
-  Context* owner = nullptr;           // the same; it ends its grids before it ends itself
   u32 device = 0;
   u32 stack_bytes = 1024;     // CU_LIMIT_STACK_SIZE: what calls may use beyond Kernel::local_bytes
   u64 heap_bytes = 8u << 20;  // CU_LIMIT_MALLOC_HEAP_SIZE

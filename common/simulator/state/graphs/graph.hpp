@@ -212,6 +212,11 @@ std::shared_ptr<Graph> get_graph(CUgraph handle);
 NodePtr get_node(CUgraphNode handle);
 std::shared_ptr<Executable> get_executable(CUgraphExec handle);
 
+// A launch as a node.
+KernelPart part_of(const KernelWork& work);
+// Where a kernel's parameters begin in KernelPart::parameters, for KernelPart::pointers.
+std::vector<void*> parameter_offsets(const Function& function);
+
 // What a part does, as work for a stream of `context`. Throws the error of the corresponding call.
 Operation operation_of(const Part& part, const std::shared_ptr<Context>& context, int priority);
 

@@ -22,8 +22,7 @@ Operation kernel_work(const KernelPart& part, const std::shared_ptr<Context>& co
                                                  : function_of(*library_kernels().get(part.kernel), home);
   LaunchShape shape = part.shape;
   shape.priority = std::min(shape.priority, priority);
-  require_shape(*function, shape);
-  return kernel_operation(function, shape, part.parameters);
+  return prepare_launch(function, resolve_shape(*function, shape), part.parameters);
 }
 
 // The address was chosen when the node was made; the memory comes with each launch.
@@ -132,6 +131,24 @@ struct Work {
 };
 
 }  // namespace
+
+KernelPart part_of(const KernelWork& work) {
+  KernelPart part;
+  part.function = work.function->handle;
+  part.kernel = work.function->library_kernel;
+  part.shape = work.shape;
+  part.parameters = work.launch.parameters;
+  part.pointers = parameter_offsets(*work.function);
+  return part;
+}
+
+std::vector<void*> parameter_offsets(const Function& function) {
+  std::vector<void*> offsets;
+  for (const Code::Parameter& parameter : function.program->functions[function.kernel->function]->parameters) {
+    offsets.push_back(reinterpret_cast<void*>(std::uintptr_t{parameter.offset}));
+  }
+  return offsets;
+}
 
 Operation operation_of(const Part& part, const std::shared_ptr<Context>& context, int priority) {
   return std::visit(Work{context, priority}, part);

@@ -52,7 +52,7 @@ std::vector<Child> take_launched(Context& context, ChildTable table, u64 grid) {
 
 }  // namespace
 
-ChildPlace* take_place(const Launch& parent) {
+ChildPlace* take_place(const ContextLaunch& parent) {
   std::atomic<u64>& pending = parent.owner->pending_launches;
   if (pending++ >= parent.owner->limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT)) {
     --pending;
@@ -130,7 +130,7 @@ u64 next_grid_id() {
   return ++grids;
 }
 
-CUresult run_children(const Launch& parent, const std::function<CUresult(const Launch&)>& run) {
+CUresult run_children(const ContextLaunch& parent, const std::function<CUresult(const Launch&)>& run) {
   const AddressSpace::Hold hold;
   const ChildTable table = child_table(*parent.program);
   if (table.places == nullptr) return CUDA_SUCCESS;
@@ -142,7 +142,7 @@ CUresult run_children(const Launch& parent, const std::function<CUresult(const L
     next.insert(next.end(), std::move_iterator(launched.rbegin()), std::move_iterator(launched.rend()));
   };
   put_those_of(parent.grid_id);
-  Launch launch = parent;
+  ContextLaunch launch = parent;
   while (!next.empty()) {
     Child child = std::move(next.back());
     next.pop_back();

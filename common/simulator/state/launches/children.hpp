@@ -14,6 +14,11 @@ namespace cudasim {
 
 class Context;
 
+// A launch, and the context that it belongs to, which ends its grids before it ends itself.
+struct ContextLaunch : Launch {
+  Context* owner = nullptr;
+};
+
 // A place in a module's memory where a kernel stores the parameters of a child, which it asks for before it launches.
 struct ChildPlace {
   u32 state;  // 0: free, 1: being filled
@@ -36,7 +41,7 @@ ChildTable child_table(const Program& program);
 
 // A free place for a child of the grid. Null if all are taken, or if the context's limit of pending launches is
 // reached: the places that have been taken, and the tail launches, count until they begin.
-ChildPlace* take_place(const Launch& parent);
+ChildPlace* take_place(const ContextLaunch& parent);
 // `still_pending`: the launch goes on counting.
 void give_back(Context& context, ChildPlace& place, bool still_pending = false);
 
@@ -72,7 +77,7 @@ std::string why_not(const Kernel& kernel, const ChildPlace& child);
 
 // Runs what the grid of `parent`, which has ended, has launched, in order, each with its own children. `run` runs a
 // grid.
-CUresult run_children(const Launch& parent, const std::function<CUresult(const Launch&)>& run);
+CUresult run_children(const ContextLaunch& parent, const std::function<CUresult(const Launch&)>& run);
 
 // Numbers grids: %gridid.
 u64 next_grid_id();

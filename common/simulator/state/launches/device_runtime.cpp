@@ -77,7 +77,7 @@ constexpr u64 kThreads = 256, kMostBlocks = 256;      // of a child that copies 
 struct Caller {
   Warp& warp;
   const u32 lane;
-  const Launch& launch = warp.block->grid->launch;
+  const ContextLaunch& launch = static_cast<const ContextLaunch&>(warp.block->grid->launch);
   const Program& program = *launch.program;
   Context& context = *launch.owner;
 

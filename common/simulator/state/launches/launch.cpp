@@ -8,7 +8,6 @@
 #include "common/simulator/state/launches/condition.hpp"
 #include "common/simulator/state/launches/device_runtime.hpp"
 #include "common/simulator/state/launches/occupancy.hpp"
-#include "common/simulator/state/streams/capture.hpp"
 #include "common/simulator/state/streams/timeline.hpp"
 #include "common/simulator/text.hpp"
 #include "common/simulator/watch/watch.hpp"
@@ -33,45 +32,35 @@ const std::vector<Code::Parameter>& parameters_of(const Function& function) {
 }
 
 // The grid's size is in clusters if the kernel has the directive .blocksareclusters, otherwise in blocks.
-Dim3 blocks_of(const Function& function, const LaunchShape& shape) {
-  if (!function.kernel->directives.blocks_are_clusters) return shape.grid;
-  const Dim3 cluster = cluster_of(function, shape);
-  return {shape.grid.x * cluster.x, shape.grid.y * cluster.y, shape.grid.z * cluster.z};
+Dim3 blocks_of(const Kernel& kernel, const Dim3& grid, const Dim3& cluster) {
+  if (!kernel.directives.blocks_are_clusters) return grid;
+  return {grid.x * cluster.x, grid.y * cluster.y, grid.z * cluster.z};
 }
 
-void require_cluster(const Function& function, const LaunchShape& shape) {
-  const Dim3 cluster = cluster_of(function, shape);
-  const Dim3 blocks = blocks_of(function, shape);
-  require(blocks.x % cluster.x == 0 && blocks.y % cluster.y == 0 && blocks.z % cluster.z == 0,
-          CUDA_ERROR_INVALID_CLUSTER_SIZE);
-  if (!shape.preferred_cluster) return;
-  const Dim3& better = *shape.preferred_cluster;
-  require(better.count() != 0 && better.x % cluster.x == 0 && better.y % cluster.y == 0 && better.z % cluster.z == 0 &&
-              blocks.x % better.x == 0 && blocks.y % better.y == 0 && blocks.z % better.z == 0,
-          CUDA_ERROR_INVALID_CLUSTER_SIZE);
+bool divides(const Dim3& part, const Dim3& whole) {
+  return part.count() != 0 && whole.x % part.x == 0 && whole.y % part.y == 0 && whole.z % part.z == 0;
 }
 
 }  // namespace
 
-std::optional<Dim3> required_cluster(const Function& function) {
-  const Dim3& compiled = function.kernel->directives.required_cluster;
+std::optional<Dim3> required_cluster(const Kernel& kernel, const FunctionSettings& settings) {
+  const Dim3& compiled = kernel.directives.required_cluster;
   if (compiled.count() != 0) return compiled;
-  const auto [x, y, z] = function.current_settings().cluster;
+  const auto [x, y, z] = settings.cluster;
   if (x == 0 && y == 0 && z == 0) return std::nullopt;
   return Dim3{static_cast<u32>(x), static_cast<u32>(y), static_cast<u32>(z)};
 }
 
-Dim3 cluster_of(const Function& function, const LaunchShape& shape) {
-  const auto& compiled = function.kernel->directives;
-  const auto required = required_cluster(function);
+Dim3 cluster_of(const Kernel& kernel, const FunctionSettings& settings, const LaunchShape& shape) {
+  const auto& compiled = kernel.directives;
+  const auto required = required_cluster(kernel, settings);
   require(required || shape.cluster || !compiled.explicit_cluster, CUDA_ERROR_INVALID_CLUSTER_SIZE);
   // Attributes that are not all set do not count for a launch that says what it wants (an H200).
   const bool whole = required && required->count() != 0;
   const Dim3 cluster = whole || !shape.cluster ? required.value_or(Dim3{}) : *shape.cluster;
   const Dim3 asked = shape.cluster.value_or(cluster);
   require(asked.x == cluster.x && asked.y == cluster.y && asked.z == cluster.z, CUDA_ERROR_INVALID_CLUSTER_SIZE);
-  const bool more = function.current_settings().non_portable_cluster != 0;
-  u64 most = more ? kLargestCluster : kPortableCluster;
+  u64 most = settings.non_portable_cluster != 0 ? kLargestCluster : kPortableCluster;
   if (compiled.max_cluster_rank != 0) most = std::min<u64>(most, compiled.max_cluster_rank);
   require(cluster.count() != 0 && cluster.count() <= most, CUDA_ERROR_INVALID_CLUSTER_SIZE);
   return cluster;
@@ -117,19 +106,6 @@ std::vector<std::byte> from_pointers(const Function& function, void** values) {
   return bytes;
 }
 
-// The launch as a graph's node, for a stream that is captured.
-KernelPart as_part(const Function& function, const LaunchShape& shape, std::vector<std::byte> parameters) {
-  KernelPart part;
-  part.function = function.handle;
-  part.kernel = function.library_kernel;
-  part.shape = shape;
-  part.parameters = std::move(parameters);
-  for (const Code::Parameter& parameter : parameters_of(function)) {
-    part.pointers.push_back(reinterpret_cast<void*>(std::uintptr_t{parameter.offset}));
-  }
-  return part;
-}
-
 // What a faulting kernel does to its context.
 CUresult code_of(FaultKind kind) {
   switch (kind) {
@@ -156,7 +132,7 @@ CUresult run_grid(const Launch& launch) {
   return fault ? code_of(fault->kind) : CUDA_SUCCESS;
 }
 
-CUresult run_kernel(const Launch& launch) {
+CUresult run_kernel(const ContextLaunch& launch) {
   const CUresult result = run_grid(launch);
   return result == CUDA_SUCCESS ? run_children(launch, run_grid) : result;
 }
@@ -191,22 +167,34 @@ std::string misfit(const Kernel& kernel, const Dim3& grid, const Dim3& block, u6
   return {};
 }
 
-void require_shape(const Function& function, const LaunchShape& shape) {
-  const auto most = static_cast<u64>(function.current_settings().max_dynamic_shared);
-  std::string why = misfit(*function.kernel, shape.grid, shape.block, shape.dynamic_shared, most);
+ResolvedShape resolve_shape(const Function& function, const LaunchShape& asked) {
+  const Kernel& kernel = *function.kernel;
+  const FunctionSettings settings = function.current_settings();
+  std::string why = misfit(kernel, asked.grid, asked.block, asked.dynamic_shared, settings.max_dynamic_shared);
   if (!why.empty()) fail(CUDA_ERROR_INVALID_VALUE, std::move(why));
-  require(function.kernel->stack_bytes <= kMostLaunchedLocal, CUDA_ERROR_INVALID_VALUE, [&] {
-    return "each thread of " + function.kernel->name + " needs " + std::to_string(function.kernel->stack_bytes) +
+  require(kernel.stack_bytes <= kMostLaunchedLocal, CUDA_ERROR_INVALID_VALUE, [&] {
+    return "each thread of " + kernel.name + " needs " + std::to_string(kernel.stack_bytes) +
            " bytes of local memory, and may need at most " + std::to_string(kMostLaunchedLocal);
   });
-  require_cluster(function, shape);
-  if (!shape.cooperative) return;
-  const u64 resident =
-      u64{kMultiprocessors} * blocks_per_multiprocessor(function, shape.block.count(), shape.dynamic_shared);
-  require(blocks_of(function, shape).count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, [&] {
+  ResolvedShape shape;
+  shape.asked = asked;
+  shape.cluster = cluster_of(kernel, settings, asked);
+  shape.explicit_cluster = required_cluster(kernel, settings) || asked.cluster;
+  shape.grid = blocks_of(kernel, asked.grid, shape.cluster);
+  require(divides(shape.cluster, shape.grid), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  if (asked.preferred_cluster) {
+    const Dim3& better = *asked.preferred_cluster;
+    require(better.count() != 0 && divides(shape.cluster, better) && divides(better, shape.grid),
+            CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  }
+  if (!asked.cooperative) return shape;
+  const u64 resident = u64{kMultiprocessors} *
+                       blocks_per_multiprocessor(kernel, settings, asked.block.count(), asked.dynamic_shared);
+  require(shape.grid.count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, [&] {
     return "all blocks of a cooperative launch must be resident at once, and the device can hold only " +
            std::to_string(resident) + " of these";
   });
+  return shape;
 }
 
 std::vector<std::byte> gather_parameters(const Function& function, void** kernel_params, void** extra) {
@@ -214,52 +202,50 @@ std::vector<std::byte> gather_parameters(const Function& function, void** kernel
   return extra != nullptr ? from_buffer(function, extra) : from_pointers(function, kernel_params);
 }
 
-Operation kernel_operation(std::shared_ptr<const Function> function, const LaunchShape& shape,
-                           std::vector<std::byte> parameters) {
+Operation prepare_launch(std::shared_ptr<const Function> function, const ResolvedShape& shape,
+                         std::vector<std::byte> parameters) {
   const auto context = function->context.lock();
   require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  Launch launch;
+  const Kernel& kernel = *function->kernel;
+  const auto work = std::make_shared<KernelWork>(KernelWork{function, shape.asked, {}});
+  ContextLaunch& launch = work->launch;
   launch.program = function->program;
-  launch.kernel = function->kernel;
-  launch.grid = blocks_of(*function, shape);
-  launch.block = shape.block;
-  launch.cluster = cluster_of(*function, shape);
-  launch.explicit_cluster = required_cluster(*function) || shape.cluster;
-  launch.dynamic_shared = shape.dynamic_shared;
-  launch.cooperative = shape.cooperative;
+  launch.kernel = &kernel;
+  launch.grid = shape.grid;
+  launch.block = shape.asked.block;
+  launch.cluster = shape.cluster;
+  launch.explicit_cluster = shape.explicit_cluster;
+  launch.dynamic_shared = shape.asked.dynamic_shared;
+  launch.cooperative = shape.asked.cooperative;
   launch.parameters = std::move(parameters);
   launch.context = context->id;
   launch.owner = context.get();
   launch.device = context->device.index;
-  context->builtins |= function->kernel->builtins;
   launch.stack_bytes = static_cast<u32>(context->limit(CU_LIMIT_STACK_SIZE));
-  context->raise_limit(CU_LIMIT_STACK_SIZE, round_up(function->kernel->stack_bytes, 16));
   launch.heap_bytes = context->limit(CU_LIMIT_MALLOC_HEAP_SIZE);
   launch.grid_id = next_grid_id();
-  launch.priority = shape.priority;
+  launch.priority = shape.asked.priority;
   launch.cancelled = &function->health->ended;
   launch.observe = watch_grid;
   launch.set_condition = set_condition;
   launch.device_runtime = call_device_runtime;
+  context->builtins |= kernel.builtins;
+  context->raise_limit(CU_LIMIT_STACK_SIZE, round_up(kernel.stack_bytes, 16));
 
   Operation operation;
   operation.kind = OperationKind::kernel;
-  operation.label = function->kernel->name;
-  // Functions must be copyable: the launch is shared, with the function that keeps its module's variables.
-  operation.run = [function, launch = std::make_shared<const Launch>(std::move(launch))] {
-    return run_kernel(*launch);
-  };
+  operation.label = kernel.name;
+  operation.parameters = work;
+  operation.run = [work] { return run_kernel(work->launch); };
   return operation;
 }
 
-void launch(const std::shared_ptr<Function>& function, LaunchShape shape, std::vector<std::byte> parameters,
+void launch(const std::shared_ptr<Function>& function, ResolvedShape shape, std::vector<std::byte> parameters,
             Stream& stream) {
   require(stream.health == function->health, CUDA_ERROR_INVALID_HANDLE,
           [] { return "the kernel was loaded into a context other than the stream's, or than the current one"; });
-  shape.priority = std::min(shape.priority, stream.priority.load());
-  Operation operation = kernel_operation(function, shape, parameters);
-  if (capture_of(stream)) operation.parameters = std::make_shared<KernelPart>(as_part(*function, shape, parameters));
-  const TaskPtr task = stream.enqueue(std::move(operation));
+  shape.asked.priority = std::min(shape.asked.priority, stream.priority.load());
+  const TaskPtr task = stream.enqueue(prepare_launch(function, shape, std::move(parameters)));
   if (!task || !launch_blocking()) return;
   task->wait();
   require_healthy(*stream.health);

@@ -54,8 +54,9 @@ u64 available_dynamic_shared(const Function& function, u32 blocks) {
 }
 
 u64 active_clusters(const Function& function, const LaunchShape& shape) {
-  const u64 size = cluster_of(function, shape).count();
-  u64 blocks = blocks_per_multiprocessor(function, shape.block.count(), shape.dynamic_shared);
+  const FunctionSettings settings = function.current_settings();
+  const u64 size = cluster_of(*function.kernel, settings, shape).count();
+  u64 blocks = blocks_per_multiprocessor(*function.kernel, settings, shape.block.count(), shape.dynamic_shared);
   // For a kernel that has no shared memory of its own an H200 counts 8 blocks of 128 threads, not 16: as many as the
   // smallest share of 8 KiB has room for what the system keeps.
   constexpr u64 kSmallestShare = 8192;

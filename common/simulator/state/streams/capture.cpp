@@ -24,7 +24,7 @@ std::atomic<std::size_t> under_way_count{0};
 // The part that an operation would be as a node, from the parameters that the call left with it.
 std::optional<Part> part_of(const Operation& operation) {
   switch (operation.kind) {
-    case OperationKind::kernel: return *static_cast<const KernelPart*>(operation.parameters.get());
+    case OperationKind::kernel: return part_of(*static_cast<const KernelWork*>(operation.parameters.get()));
     case OperationKind::copy: return CopyPart{*static_cast<const CUDA_MEMCPY3D*>(operation.parameters.get()), nullptr};
     case OperationKind::fill:
       return FillPart{*static_cast<const CUDA_MEMSET_NODE_PARAMS*>(operation.parameters.get()), nullptr};
