@@ -2,8 +2,6 @@
 // directives".
 #include "common/simulator/ptx/link.hpp"
 
-#include "common/simulator/numbers.hpp"
-
 #include <algorithm>
 
 namespace cudasim::ptx {
@@ -27,7 +25,6 @@ class Linker {
     }
     number_functions();
     resolve_externs();
-    lay_out_local();
     return std::move(link_);
   }
 
@@ -252,17 +249,6 @@ class Linker {
       link_.warnings.push_back({Diagnostic::unresolved, variable.at,
                                 "Unresolved extern variable '" + variable.name +
                                     "' in whole program compilation, ignoring extern qualifier"});
-    }
-  }
-
-  // "All local memory variables are stored at fixed addresses" (PTX ISA, "Local state space").
-  void lay_out_local() {
-    for (LinkedVariable& linked : link_.variables) {
-      if (linked.variable->space != Space::local) continue;
-      linked.address = round_up(link_.thread_bytes, linked.variable->align);
-      link_.thread_bytes = linked.address + linked.variable->size;
-      if (link_.thread_bytes > kLargestFrame)
-        return error(linked.variable->at, "Variable '" + linked.variable->name + "' is too large");
     }
   }
 

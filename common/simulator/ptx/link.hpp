@@ -19,7 +19,7 @@ struct LinkedVariable {
   const Variable* variable = nullptr;  // the definition; of an extern without one: the declaration
   u32 module = 0;
   bool dynamic_shared = false;  // is_dynamic_shared()
-  u64 address = 0;              // once it is placed: .global and .const; .local: in each thread's local memory
+  u64 address = 0;              // once it is placed: .global and .const
 };
 
 struct LinkedFunction {
@@ -38,21 +38,11 @@ struct Symbol {
 // Of local memory. A thread has less; what is too much for it is seen when the kernel is launched.
 constexpr u64 kLargestFrame = u64{1} << 30;
 
-// A register of the module: index in Module::registers, number of %r<n>.
-struct SharedRegister {
-  u32 reg = 0, number = 0;
-  auto operator<=>(const SharedRegister&) const = default;
-};
-
 struct Link {
   std::vector<LinkedVariable> variables;
   std::vector<LinkedFunction> functions;
   std::vector<u32> definitions;  // by index in Program::functions: in `functions`
   std::vector<std::unordered_map<std::string_view, Symbol>> symbols;  // by module
-  // By index in Program::functions: the registers of its module that a function uses, or one that it calls. A call
-  // hands them over and gets them back, so that all functions of a thread see the same values.
-  std::vector<std::vector<SharedRegister>> shared_registers;
-  u64 thread_bytes = 0;  // of local memory, for the modules' .local variables; at the beginning of each thread's
   std::vector<Diagnostic> errors, warnings;
 
   const Symbol* find(u32 module, std::string_view name) const {
@@ -63,8 +53,5 @@ struct Link {
 
 // The modules must outlive the Link.
 Link link(std::span<const Module> modules);
-
-// Fills in Link::shared_registers.
-void share_registers(std::span<const Module> modules, Link& link);
 
 }  // namespace cudasim::ptx

@@ -61,7 +61,6 @@ class Loader {
       program_->ptx_version = std::max(program_->ptx_version, module.version());
       program_->target = std::max(program_->target, module.target);
     }
-    share_registers(modules_, link_);
     for (u32 definition : link_.definitions) {
       const LinkedFunction linked = link_.functions[definition];
       const u32 index = static_cast<u32>(functions_.size());
@@ -145,8 +144,7 @@ class Loader {
     }
   }
 
-  // In a module with a function of several results, or with registers or local variables of its own, compilers give up
-  // the calling conventions everywhere. Predicates and short integers may then be passed in registers, but no function
+  // In a module with a function of several results, compilers give up the calling conventions everywhere. Predicates and short integers may then be passed in registers, but no function
   // may call an external function, or itself.
   void check_conventions(const std::vector<u32>& reached, bool conventions) {
     for (u32 each : reached) {
@@ -169,16 +167,9 @@ class Loader {
 
   void make_kernels() {
     find_pointed();
-    bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(),
-                                    [&](u32 each) { return link_.functions[each].function->results.size() > 1; });
-    for (const Module& module : modules_) {
-      if (module.without_abi.empty()) continue;
-      conventions = false;
-      link_.warnings.push_back(
-          {Diagnostic::whole_text,
-           {},
-           "Use of module scoped .local or .reg variable '" + module.without_abi + "' found, disabling ABI"});
-    }
+    const bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(), [&](u32 each) {
+      return link_.functions[each].function->results.size() > 1;
+    });
     for (u32 index = 0; index < functions_.size(); ++index) {
       const LinkedFunction& linked = link_.functions[link_.definitions[index]];
       if (!linked.function->is_entry) continue;

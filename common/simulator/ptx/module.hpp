@@ -105,7 +105,6 @@ struct Register {
   Type type = Type::none;
   u32 vector = 1;
   u32 count = 0;  // %r<100> declares %r0 … %r99: count 100; 0: one register of exactly this name
-  u32 of_module = ~0u;  // index in Module::registers, if it is declared there
   Position at;
 };
 
@@ -150,7 +149,7 @@ struct Function : Directives {
   std::string alias_of;  // .alias name, target
   std::vector<Parameter> results, parameters;
   std::vector<Scope> scopes;
-  std::vector<Register> registers;  // behind its own those of the module, which are in no scope
+  std::vector<Register> registers;
   std::vector<Variable> variables;
   std::vector<Statement> statements;
   std::vector<Label> labels;
@@ -166,11 +165,9 @@ struct Module {
   std::string target_name;  // "sm_90a"
   bool debug = false;
   u32 address_size = 64;
-  std::string without_abi;  // a .reg or .local variable of the module, if there is one: see Loader
   bool independent_textures = false;  // .target texmode_independent: samplers are variables of their own
   std::vector<std::string> files;  // by the index of .file; [0] unused
   std::vector<Variable> variables;
-  std::vector<Register> registers;  // each thread has these, in whatever function it is
   std::vector<Function> functions;
   std::string text;  // the PTX itself, for diagnostics
 };

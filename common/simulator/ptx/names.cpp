@@ -4,8 +4,7 @@
 namespace cudasim::ptx {
 namespace {
 
-constexpr u32 kOutermost = ~0u;  // what stands outside of the body: parameters and results, the module's registers
-constexpr u32 kUnset = ~0u;
+constexpr u32 kOutermost = ~0u;  // what stands outside of the body: parameters and results
 
 template <class T>
 std::vector<std::vector<u32>> by_scope(const std::vector<T>& all, std::size_t scopes) {
@@ -22,10 +21,6 @@ Names::Names(const Function& function)
       tables_of_(by_scope(function.tables, function.scopes.size())),
       prototypes_of_(by_scope(function.prototypes, function.scopes.size())) {
   bound_.emplace_back();
-  for (u32 i = 0; i < function.registers.size(); ++i) {
-    const Register& reg = function.registers[i];
-    if (reg.of_module != kUnset) bind(reg.count == 0 ? exact_ : families_, reg.name, kOutermost, {Binding::reg, i, 0});
-  }
   for (u32 i = 0; i < function.parameters.size(); ++i) {
     bind(exact_, function.parameters[i].name, kOutermost, {Binding::parameter, i, 0});
   }

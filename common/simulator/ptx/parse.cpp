@@ -78,7 +78,6 @@ Parsed Parser::run() {
       recover();
     }
   }
-  share_registers();
   if (debug_at_ && !has_debug_information_ && parsed_.errors.empty())
     error(*debug_at_, "Debug information not found in presence of .target debug");
   return std::move(parsed_);
@@ -305,47 +304,24 @@ void Parser::item() {
     cursor_.unexpected();
   if (cursor_.accept_dotted(".entry")) return function(how, true);
   if (cursor_.accept_dotted(".func")) return function(how, false);
-  if (how.linkage == Linkage::local && cursor_.accept_dotted(".reg")) return module_registers();
+  if (how.linkage == Linkage::local && cursor_.accept_dotted(".reg")) {
+    for (const Register& reg : registers_declared()) refuse_module_scope(reg.at, "reg");
+    return;
+  }
   const std::optional<Space> space = variable_space();
   if (!space || *space == Space::param) cursor_.unexpected();
   for (Variable& variable : variables(*space, how.linkage)) {
-    if (variable.space == Space::local) check_module_scope(variable.name, variable.at, "local");
+    if (variable.space == Space::local) refuse_module_scope(variable.at, "local");
     parsed_.module.variables.push_back(std::move(variable));
   }
 }
 
 // "PTX ISA versions prior to 3.0 permitted variables in .reg and .local state spaces to be defined at module scope"
-// (PTX ISA, "Function declarations and definitions"). Such a text is compiled without the calling conventions.
-void Parser::check_module_scope(const std::string& name, Position at, const char* space) {
-  Module& module = parsed_.module;
-  if (module.version() >= 30) {
-    error(at, std::string("Module-scoped variables in .") + space + " state space are not allowed with ABI");
-  } else if (module.without_abi.empty()) {
-    module.without_abi = name;
-  }
-}
-
-void Parser::module_registers() {
-  for (Register& reg : registers_declared()) {
-    check_module_scope(reg.name, reg.at, "reg");
-    if (!known_variables_.insert(reg.name + (reg.count != 0 ? "<" : "")).second)
-      error(reg.at, "Duplicate definition of variable '" + reg.name + "'");
-    parsed_.module.registers.push_back(std::move(reg));
-  }
-}
-
-// Each function has the module's registers, too; where a text may name them is checked with each name.
-void Parser::share_registers() {
-  constexpr std::size_t kMostShared = 1u << 20;  // registers, of all functions
-  const std::size_t count = parsed_.module.registers.size();
-  if (count * parsed_.module.functions.size() > kMostShared)
-    return error(parsed_.module.registers[0].at, "Too many registers outside of functions");
-  for (Function& function : parsed_.module.functions) {
-    for (u32 i = 0; function.has_body && i < count; ++i) {
-      function.registers.push_back(parsed_.module.registers[i]);
-      function.registers.back().of_module = i;
-    }
-  }
+// (PTX ISA, "Function declarations and definitions").
+void Parser::refuse_module_scope(Position at, const char* space) {
+  const std::string what = std::string("Module-scoped variables in .") + space + " state space are not ";
+  if (parsed_.module.version() >= 30) return error(at, what + "allowed with ABI");
+  error(at, what + "simulated", Diagnostic::unsupported);
 }
 
 // What ptxas asks of parameters and results beyond their syntax.

@@ -84,9 +84,7 @@ class Parser {
   void open_scope();
   void registers();
   std::vector<Register> registers_declared();
-  void check_module_scope(const std::string& name, Position at, const char* space);
-  void module_registers();
-  void share_registers();
+  void refuse_module_scope(Position at, const char* space);
   bool declare(Position at, const std::string& name, u32 count = 0);
   void parameter_in_body(const Variable& variable);
   void body_variables();

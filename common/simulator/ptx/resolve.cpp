@@ -60,10 +60,8 @@ Resolved Resolver::run() {
     return std::move(out_);
   }
   register_ids_.resize(function_.registers.size());
-  take_over_registers();
   table_of_.assign(function_.tables.size(), kUnset);
-  // A function that is called may write to the module's registers, too.
-  if (function_.is_entry && notes_ == nullptr && module_.registers.empty()) count_writes();
+  if (function_.is_entry && notes_ == nullptr) count_writes();
   first_.reserve(function_.statements.size() + 1);
   code.statements.reserve(function_.statements.size() + 1);
   code.instructions.reserve(function_.statements.size() + 1);
@@ -191,37 +189,8 @@ void Resolver::lay_out_parameters() {
   out_.parameter_bytes = static_cast<u32>(offset);
 }
 
-template <class Passed>
-void Resolver::pass_registers(u32 callee, std::vector<Passed>& arguments, std::vector<Passed>& results) {
-  if (callee >= link_.shared_registers.size()) return;
-  const u32 first = static_cast<u32>(function_.registers.size() - module_.registers.size());
-  for (const SharedRegister& shared : link_.shared_registers[callee]) {
-    for (u32 part = 0; part < module_.registers[shared.reg].vector; ++part) {
-      const Reg reg = element(first + shared.reg, shared.number, part);
-      Passed passed;
-      passed.in_register = true;
-      passed.slot = reg.id;
-      passed.size = bytes(reg.type);
-      arguments.push_back(passed);
-      results.push_back(passed);
-    }
-  }
-}
-
-// The module's registers are parameters and results of the functions that use them.
-void Resolver::take_over_registers() {
-  if (!function_.is_entry) pass_registers(index_, out_.code->parameters, out_.code->results);
-}
-
-void Resolver::hand_over_registers(CallSite& site) {
-  if (site.callee >= link_.definitions.size()) return;
-  if (link_.functions[link_.definitions[site.callee]].module != module_index_) return;
-  pass_registers(site.callee, site.arguments, site.results);
-}
-
 // .local and .param variables are in the frame; the others join those of the module.
 void Resolver::enter_variables() {
-  if (function_.is_entry) out_.code->local_bytes = out_.code->variable_bytes = static_cast<u32>(link_.thread_bytes);
   for (const Variable& variable : function_.variables) {
     if (variable.space == Space::local || variable.space == Space::param) {
       const bool handed = variable.space == Space::param;

@@ -188,7 +188,6 @@ void Resolver::call(const Statement& s) {
   site.results = passed(one_by_one(s.operands[0]), true);
   site.arguments = passed(arguments, false);
   call_target(s, arguments, site);
-  hand_over_registers(site);
   Instruction instruction;
   instruction.run = run_call;
   instruction.guard = guard(s);

@@ -179,7 +179,7 @@ std::optional<Resolver::Value> Resolver::address_of(const Operand& given, u32 by
   };
   const auto of_linked = [&](u32 index, i64 offset) -> Value {
     const Variable& variable = *link_.variables[index].variable;
-    sized(variable.space == Space::shared || variable.space == Space::local);
+    sized(variable.space == Space::shared);
     if (variable.space != Space::shared) {
       if (variable.space == Space::constant) uses_constant(variable, index);
       return {out_.constants.address({AddressOf::variable, index, static_cast<u64>(offset)}, bytes)};
@@ -320,7 +320,6 @@ void Resolver::memory(Draft& draft, const Operand& given) {
   const Variable& variable = *link_.variables[symbol->index].variable;
   const u64 element = u64{bytes(variable.type)} * variable.vector;
   const i64 offset = static_cast<i64>(static_cast<u64>(address->offset) + static_cast<u64>(given.index) * element);
-  if (variable.space == Space::local) return memory_of_thread(draft, symbol->index, offset);
   memory_of_variable(draft, variable, symbol->index, offset);
 }
 
@@ -357,17 +356,6 @@ void Resolver::memory_of_local(Draft& draft, u32 local, i64 offset) {
 void Resolver::uses_constant(const Variable& variable, u32 index) {
   if (variable.bank != 0) link_.errors.push_back({Diagnostic::unsupported, at_, unknown_bank(variable.bank)});
   out_.constants_used.push_back(index);
-}
-
-// A .local variable of the module's is at the same place in each thread's local memory, whatever function it runs.
-void Resolver::memory_of_thread(Draft& draft, u32 index, i64 offset) {
-  const bool generic = draft.form.space == Space::generic;
-  if (!generic && draft.form.space != Space::local && draft.memories <= 1) {
-    fail(at_, "State space mismatch between instruction and address in instruction '" + current_->opcode + "'");
-  }
-  if (!generic) draft.form.space = Space::local;
-  draft.instruction.offset = offset + (generic ? static_cast<i64>(kLocalWindow) : 0);
-  based_on(draft, out_.constants.address({AddressOf::variable, index, 0}, 8), 8);
 }
 
 void Resolver::memory_of_variable(Draft& draft, const Variable& variable, u32 index, i64 offset) {

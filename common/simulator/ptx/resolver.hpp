@@ -73,10 +73,6 @@ class Resolver {
 
   // Declarations.
   void lay_out_parameters();
-  void take_over_registers();
-  void hand_over_registers(CallSite& site);
-  template <class Passed>
-  void pass_registers(u32 callee, std::vector<Passed>& arguments, std::vector<Passed>& results);
   u32 place_local(u64 size, u32 align, Position at);
   void enter_variables();
 
@@ -151,7 +147,6 @@ class Resolver {
   void memory_of_variable(Draft& draft, const Variable& variable, u32 index, i64 offset);
   Slot shared_address(u32 index, i64 offset, u32 bytes);
   void uses_constant(const Variable& variable, u32 index);
-  void memory_of_thread(Draft& draft, u32 index, i64 offset);
   void memory_of_local(Draft& draft, u32 local, i64 offset);
   void memory_at_index(Draft& draft, const Operand& operand);
   void based_on(Draft& draft, Slot slot, u32 bytes);
