@@ -25,8 +25,7 @@
 namespace cudasim {
 
 namespace driver {
-#define FUNCTION(name, release, symbol, admits, parameters, ...) \
-  CUresult call_##symbol parameters DRIVER_CALL_LINKAGE;
+#define FUNCTION(name, release, symbol, admits, parameters, ...) CUresult call_##symbol parameters DRIVER_CALL_LINKAGE;
 #define PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, parameters, ...) \
   CUresult call_##symbol parameters DRIVER_CALL_LINKAGE;
 #define FIRST_VERSION(name, release, symbol, admits, newest, parameters, ...) \

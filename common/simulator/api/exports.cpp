@@ -68,10 +68,10 @@ using namespace cudasim;
   extern "C" __attribute__((visibility("default"))) CUresult function parameters __asm__(symbol); \
   CUresult function parameters
 
-#define FUNCTION(name, release, symbol, admits, parameters, ...)                             \
-  EXPORTED(export_##symbol, #symbol, parameters) {                                           \
-    return forward<Admits::admits>({#name, #symbol, false, #__VA_ARGS__},                    \
-                                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);        \
+#define FUNCTION(name, release, symbol, admits, parameters, ...)                      \
+  EXPORTED(export_##symbol, #symbol, parameters) {                                    \
+    return forward<Admits::admits>({#name, #symbol, false, #__VA_ARGS__},             \
+                                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__); \
   }
 #define PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, parameters, ...) \
   EXPORTED(export_##symbol, #symbol, parameters) {                                             \
@@ -82,10 +82,9 @@ using namespace cudasim;
     return forward<Admits::admits>({#name, #symbol #suffix, true, #__VA_ARGS__},               \
                                    driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);          \
   }
-#define FIRST_VERSION(name, release, symbol, admits, newest, parameters, ...) \
-  EXPORTED(export_##symbol, #symbol, parameters) {                            \
-    return forward<Admits::admits>({#name, #symbol, false, #__VA_ARGS__},     \
-                                   driver::call_##symbol, __VA_ARGS__);       \
+#define FIRST_VERSION(name, release, symbol, admits, newest, parameters, ...)                                  \
+  EXPORTED(export_##symbol, #symbol, parameters) {                                                             \
+    return forward<Admits::admits>({#name, #symbol, false, #__VA_ARGS__}, driver::call_##symbol, __VA_ARGS__); \
   }
 #define UNKNOWN_FUNCTION(name, release, symbol, ...) \
   EXPORTED(export_##symbol, #symbol, ()) { return not_implemented({#name, #symbol}); }
@@ -101,11 +100,11 @@ std::span<const EntryPoint> entry_points() {
 #define FUNCTION(name, release, symbol, ...) \
   {#name, release, #symbol, reinterpret_cast<void*>(export_##symbol), 0, nullptr},
 #define PER_THREAD(name, release, symbol, admits, per_thread_release, suffix, ...) \
-  {#name,                                                                  \
-   release,                                                                \
-   #symbol,                                                                \
-   reinterpret_cast<void*>(export_##symbol),                               \
-   per_thread_release,                                                     \
+  {#name,                                                                          \
+   release,                                                                        \
+   #symbol,                                                                        \
+   reinterpret_cast<void*>(export_##symbol),                                       \
+   per_thread_release,                                                             \
    reinterpret_cast<void*>(export_##symbol##suffix)},
 #define FIRST_VERSION FUNCTION
 #define UNKNOWN_FUNCTION FUNCTION

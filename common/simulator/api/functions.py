@@ -9,6 +9,7 @@ cuda*Typedefs.h says which versions of a function exist and which release introd
 PFN_<name>_v<release>_ptsz or _ptds for per-thread default streams). The first version's symbol is the name itself, the second's
 ends in _v2, and so on. cuda.h says what the parameters of each symbol are.
 """
+
 import collections
 import glob
 import os
@@ -30,41 +31,89 @@ MACRO = re.compile(r"^#define\s+(\w+)\s+\(?(0[xX][0-9a-fA-F]+|\d+)\)?\s*$", re.M
 
 WINDOWS_ONLY = {"cuWGLGetDevice"}
 # Besides those whose parameters have a type of their own: first versions that need a context with 32-bit pointers.
-SIZES_OF_32_BITS = {"cuMemAllocHost", "cuMemGetInfo", "cuMemHostRegister", "cuMemcpyAtoA", "cuMemcpyAtoH",
-                    "cuMemcpyAtoHAsync", "cuMemcpyHtoA", "cuMemcpyHtoAAsync"}
+SIZES_OF_32_BITS = {
+    "cuMemAllocHost",
+    "cuMemGetInfo",
+    "cuMemHostRegister",
+    "cuMemcpyAtoA",
+    "cuMemcpyAtoH",
+    "cuMemcpyAtoHAsync",
+    "cuMemcpyHtoA",
+    "cuMemcpyHtoAAsync",
+}
 # Functions without a first version that need a context with 64-bit pointers (an H200, driver 580).
-ONLY_64_BITS = {"cuMemAdvise", "cuMemAllocManaged", "cuMemcpy", "cuMemcpyAsync", "cuMemcpyPeer", "cuMemcpyPeerAsync",
-                "cuMemcpy3DPeer", "cuMemcpy3DPeerAsync", "cuMipmappedArrayCreate", "cuMemsetD8Async", "cuMemsetD16Async",
-                "cuMemsetD32Async", "cuMemsetD2D8Async", "cuMemsetD2D16Async", "cuMemsetD2D32Async"}
+ONLY_64_BITS = {
+    "cuMemAdvise",
+    "cuMemAllocManaged",
+    "cuMemcpy",
+    "cuMemcpyAsync",
+    "cuMemcpyPeer",
+    "cuMemcpyPeerAsync",
+    "cuMemcpy3DPeer",
+    "cuMemcpy3DPeerAsync",
+    "cuMipmappedArrayCreate",
+    "cuMemsetD8Async",
+    "cuMemsetD16Async",
+    "cuMemsetD32Async",
+    "cuMemsetD2D8Async",
+    "cuMemsetD2D16Async",
+    "cuMemsetD2D32Async",
+}
 # Functions that go on in a process that is locked for a checkpoint: they describe the library, or lock and unlock.
 EVEN_LOCKED = ("cuCheckpoint", "cuDriverGetVersion", "cuGetError", "cuGetProcAddress")
 # First versions for which no driver's result is recorded.
 UNRECORDED = ("cuGraphics",)
 # Types of the first versions, which cuda.h declares for the driver only: api/first_types.hpp has them.
-FIRST_TYPES = {"CUdeviceptr_v1": "FirstPointer", "CUDA_ARRAY_DESCRIPTOR_v1": "FirstArray",
-               "CUDA_ARRAY3D_DESCRIPTOR_v1": "FirstArray3D", "CUDA_MEMCPY2D_v1": "FirstCopy2D",
-               "CUDA_MEMCPY3D_v1": "FirstCopy3D"}
+FIRST_TYPES = {
+    "CUdeviceptr_v1": "FirstPointer",
+    "CUDA_ARRAY_DESCRIPTOR_v1": "FirstArray",
+    "CUDA_ARRAY3D_DESCRIPTOR_v1": "FirstArray3D",
+    "CUDA_MEMCPY2D_v1": "FirstCopy2D",
+    "CUDA_MEMCPY3D_v1": "FirstCopy3D",
+}
 
 # Enumerations and macros whose values are passed as plain numbers; trace.cpp knows which argument takes which.
-FLAGS = ("CUctx_flags", "CUevent_flags", "CUevent_record_flags", "CUevent_wait_flags", "CUgraphInstantiate_flags",
-         "CUipcMem_flags", "CUmemAttach_flags", "CUoccupancy_flags", "CUstream_flags", "CUstreamWaitValue_flags",
-         "CUstreamWriteValue_flags", "CUuserObject_flags", "CUuserObjectRetain_flags", "CUgraphDebugDot_flags",
-         "CUgreenCtxCreate_flags", "CUdriverProcAddress_flags")
+FLAGS = (
+    "CUctx_flags",
+    "CUevent_flags",
+    "CUevent_record_flags",
+    "CUevent_wait_flags",
+    "CUgraphInstantiate_flags",
+    "CUipcMem_flags",
+    "CUmemAttach_flags",
+    "CUoccupancy_flags",
+    "CUstream_flags",
+    "CUstreamWaitValue_flags",
+    "CUstreamWriteValue_flags",
+    "CUuserObject_flags",
+    "CUuserObjectRetain_flags",
+    "CUgraphDebugDot_flags",
+    "CUgreenCtxCreate_flags",
+    "CUdriverProcAddress_flags",
+)
 MACRO_FAMILIES = ("CU_MEMHOSTALLOC", "CU_MEMHOSTREGISTER", "CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE")
 
 # Why the functions that are not implemented are refused, by the beginning of their names.
 REASONS = {
     "graphics: a device without any has nothing to share": (
-        "cuEGL", "cuGL", "cuGraphics", "cuVDPAU", "cuEventCreateFromEGLSync", "cuStreamBeginCaptureToCig",
-        "cuStreamEndCaptureToCig"),
-    "links between machines: the simulated machine is alone": (
-        "cuDeviceGetClique", "cuDeviceGetFabric", "cuFabric", "cuLogicalEndpoint"),
+        "cuEGL",
+        "cuGL",
+        "cuGraphics",
+        "cuVDPAU",
+        "cuEventCreateFromEGLSync",
+        "cuStreamBeginCaptureToCig",
+        "cuStreamEndCaptureToCig",
+    ),
+    "links between machines: the simulated machine is alone": ("cuDeviceGetClique", "cuDeviceGetFabric", "cuFabric", "cuLogicalEndpoint"),
     "core dumps of the device: a fault is reported on stderr": ("cuCoredump",),
     "sparse arrays": ("cuArrayGetSparse", "cuMemMapArrayAsync", "cuMipmappedArrayGetSparse"),
     "a thread that restores a checkpoint: the simulated device's memory is the process's own": ("cuCheckpoint",),
     "newer than CUDA 13.0: no driver's result is recorded": (
-        "cuDevSmResourceSplit", "cuMemGetLocationInfo", "cuStreamBeginRecaptureToGraph",
-        "cuTensorMapSetAllocationClass"),
+        "cuDevSmResourceSplit",
+        "cuMemGetLocationInfo",
+        "cuStreamBeginRecaptureToGraph",
+        "cuTensorMapSetAllocationClass",
+    ),
 }
 
 
@@ -74,6 +123,7 @@ def read(path):
 
 
 # ---- Reading the headers
+
 
 def versions(folders):
     """{name: ({release}, {(release, suffix of the per-thread form)})}"""
@@ -105,13 +155,12 @@ def prototypes(folders):
     for folder in folders:
         headers = [header for header in ("cuda.h", "cudaProfiler.h") if os.path.exists(os.path.join(folder, header))]
         text = "".join(f'#include "{os.path.join(folder, header)}"\n' for header in headers)
-        compiled = subprocess.run(["g++", "-E", "-P", "-x", "c++", "-D__CUDA_API_VERSION_INTERNAL", "-I", folder, "-"],
-                                  input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
-        words[int(re.search(r"#define CUDA_VERSION (\d+)", read(os.path.join(folder, "cuda.h"))).group(1))] = set(
-            re.findall(r"\w+", compiled))
+        compiled = subprocess.run(
+            ["g++", "-E", "-P", "-x", "c++", "-D__CUDA_API_VERSION_INTERNAL", "-I", folder, "-"], input=text, stdout=subprocess.PIPE, text=True, check=True
+        ).stdout
+        words[int(re.search(r"#define CUDA_VERSION (\d+)", read(os.path.join(folder, "cuda.h"))).group(1))] = set(re.findall(r"\w+", compiled))
         for symbol, parameters in PROTOTYPE.findall(compiled):
-            parameters = [re.sub(r"\s*\*\s*", "* ", " ".join(each.split())).replace("* *", "**").replace("* *", "**")
-                          for each in parameters.split(",")]
+            parameters = [re.sub(r"\s*\*\s*", "* ", " ".join(each.split())).replace("* *", "**").replace("* *", "**") for each in parameters.split(",")]
             # cudaProfiler.h, which declares this type, is not in every toolkit.
             parameters = [re.sub("^CUoutput_mode ", "int ", each) for each in parameters if each not in ("", "void")]
             found.setdefault(re.sub("_pt[ds][sz]$", "", symbol), parameters)
@@ -162,6 +211,7 @@ def enumerations(folders):
 
 # ---- Writing the tables
 
+
 def is_first_version(symbol, since, parameters):
     return symbol in SIZES_OF_32_BITS or (since < 3020 and parameters is not None and any("_v1" in each for each in parameters))
 
@@ -196,11 +246,9 @@ def write_functions(folders):
     known, words = prototypes(folders)
     rows = list(symbols(versions(folders)))
     newest = {name: symbol for name, _, symbol, *_ in rows}
-    first = {name: newest[name] for name, since, symbol, *_ in rows
-             if is_first_version(symbol, since, known.get(symbol)) and not name.startswith(UNRECORDED)}
+    first = {name: newest[name] for name, since, symbol, *_ in rows if is_first_version(symbol, since, known.get(symbol)) and not name.startswith(UNRECORDED)}
     written = [row(known, words, first, *each) for each in rows]
-    releases = sorted({int(major) * 1000 + int(minor) * 10
-                       for major, minor in re.findall(r"^SINCE_(\d+)_(\d+)", "\n".join(written), re.MULTILINE)})
+    releases = sorted({int(major) * 1000 + int(minor) * 10 for major, minor in re.findall(r"^SINCE_(\d+)_(\d+)", "\n".join(written), re.MULTILINE)})
     with open(FUNCTIONS, "w", encoding="utf-8") as table:
         table.write("""\
 // Every function that the driver exports. Written by functions.py from the headers of CUDA 13.5 to 12.0; do not edit.
@@ -231,8 +279,10 @@ def write_enumerators(folders):
     used.discard("CUresult")
     known = enumerations(folders)
     with open(ENUMERATORS, "w", encoding="utf-8") as table:
-        table.write("// Enumerators of the types that the driver's functions take: ENUMERATOR(type, value, name).\n"
-                    "// Written by functions.py from the headers of CUDA 13.5 to 12.0; do not edit.\n")
+        table.write(
+            "// Enumerators of the types that the driver's functions take: ENUMERATOR(type, value, name).\n"
+            "// Written by functions.py from the headers of CUDA 13.5 to 12.0; do not edit.\n"
+        )
         for tag in sorted(used & set(known)):
             for name, value in sorted(known[tag].items(), key=lambda item: item[1]):
                 table.write(f"ENUMERATOR({tag}, {value}, {name})\n")
@@ -240,13 +290,13 @@ def write_enumerators(folders):
 
 def check(folders):
     known = set(ROW.findall(read(FUNCTIONS)))
-    missing = [name + " of CUDA " + str(since) for name, since, symbol, *_ in symbols(versions(folders))
-               if (name, str(since), symbol) not in known]
+    missing = [name + " of CUDA " + str(since) for name, since, symbol, *_ in symbols(versions(folders)) if (name, str(since), symbol) not in known]
     print("\n".join(missing) or "functions.inc has every function of " + ", ".join(folders))
     return 1 if missing else 0
 
 
 # ---- The README's list
+
 
 def implemented():
     """{symbol: file}"""
@@ -294,7 +344,9 @@ def readme():
         if all_forms[0] not in files:
             old.append(name)
     count = sum(len(names) for names in chapters.values())
-    text = f"<details><summary>{count} of the API's {len(forms)} functions are implemented; the others return <code>CUDA_ERROR_NOT_SUPPORTED</code></summary>\n\n"
+    text = (
+        f"<details><summary>{count} of the API's {len(forms)} functions are implemented; the others return <code>CUDA_ERROR_NOT_SUPPORTED</code></summary>\n\n"
+    )
     text += "| in | functions |\n| --- | --- |\n"
     for file, names in sorted(chapters.items()):
         text += f"| `{file}` | {', '.join(names)} |\n"
@@ -313,8 +365,7 @@ def write_readme(only_check):
         with open(README, "w", encoding="utf-8") as file:
             file.write(before + begin + wanted + end + after)
     elif written != wanted:
-        print("The list of functions in common/simulator/README.md is out of date: "
-              "run python3 common/simulator/api/functions.py --readme")
+        print("The list of functions in common/simulator/README.md is out of date: run python3 common/simulator/api/functions.py --readme")
         return 1
     return 0
 

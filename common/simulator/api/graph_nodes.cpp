@@ -73,22 +73,22 @@ CUresult set_part(CUgraphExec handle, CUgraphNode source, Part part) {
 
 }  // namespace
 
-// ---- The kinds of nodes, a row for each function. `params` is what the caller passes, `part` what the node keeps. ------
+// ---- The kinds of nodes, a row for each function. `params` is what the caller passes, `part` what the node keeps
 
-#define ADDS(kind, made, ...)                                                                             \
-  CUresult driver::call_cuGraphAdd##kind(CUgraphNode* out, CUgraph graph, const CUgraphNode* after,       \
-                                         std::size_t count __VA_OPT__(, ) __VA_ARGS__) {                  \
-    return add(out, graph, after, count, [&] { return made; });                                           \
+#define ADDS(kind, made, ...)                                                                       \
+  CUresult driver::call_cuGraphAdd##kind(CUgraphNode* out, CUgraph graph, const CUgraphNode* after, \
+                                         std::size_t count __VA_OPT__(, ) __VA_ARGS__) {            \
+    return add(out, graph, after, count, [&] { return made; });                                     \
   }
-#define SHOWS(function, Kind, Out, statement)                                                  \
-  CUresult driver::call_cuGraph##function(CUgraphNode node, Out* params) {                     \
-    return show<Kind>(node, params, [&]([[maybe_unused]] Kind& part) { statement; });          \
+#define SHOWS(function, Kind, Out, statement)                                         \
+  CUresult driver::call_cuGraph##function(CUgraphNode node, Out* params) {            \
+    return show<Kind>(node, params, [&]([[maybe_unused]] Kind& part) { statement; }); \
   }
 #define CHANGES(function, made, ...) \
   CUresult driver::call_cuGraph##function(CUgraphNode node, __VA_ARGS__) { return set_part(node, made); }
-#define CHANGES_EXECUTABLE(function, made, ...)                                                           \
-  CUresult driver::call_cuGraphExec##function(CUgraphExec executable, CUgraphNode node, __VA_ARGS__) {    \
-    return set_part(executable, node, made);                                                              \
+#define CHANGES_EXECUTABLE(function, made, ...)                                                        \
+  CUresult driver::call_cuGraphExec##function(CUgraphExec executable, CUgraphNode node, __VA_ARGS__) { \
+    return set_part(executable, node, made);                                                           \
   }
 #define CHANGES_BOTH(function, made, ...) \
   CHANGES(function, made, __VA_ARGS__)    \

@@ -144,8 +144,8 @@ class Loader {
     }
   }
 
-  // In a module with a function of several results, compilers give up the calling conventions everywhere. Predicates and short integers may then be passed in registers, but no function
-  // may call an external function, or itself.
+  // In a module with a function of several results, compilers give up the calling conventions everywhere. Predicates
+  // and short integers may then be passed in registers, but no function may call an external function, or itself.
   void check_conventions(const std::vector<u32>& reached, bool conventions) {
     for (u32 each : reached) {
       const Resolved& resolved = functions_[each];
@@ -167,9 +167,8 @@ class Loader {
 
   void make_kernels() {
     find_pointed();
-    const bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(), [&](u32 each) {
-      return link_.functions[each].function->results.size() > 1;
-    });
+    const bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(),
+                                          [&](u32 each) { return link_.functions[each].function->results.size() > 1; });
     for (u32 index = 0; index < functions_.size(); ++index) {
       const LinkedFunction& linked = link_.functions[link_.definitions[index]];
       if (!linked.function->is_entry) continue;

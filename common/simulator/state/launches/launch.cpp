@@ -188,8 +188,8 @@ ResolvedShape resolve_shape(const Function& function, const LaunchShape& asked) 
             CUDA_ERROR_INVALID_CLUSTER_SIZE);
   }
   if (!asked.cooperative) return shape;
-  const u64 resident = u64{kMultiprocessors} *
-                       blocks_per_multiprocessor(kernel, settings, asked.block.count(), asked.dynamic_shared);
+  const u64 resident =
+      u64{kMultiprocessors} * blocks_per_multiprocessor(kernel, settings, asked.block.count(), asked.dynamic_shared);
   require(shape.grid.count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, [&] {
     return "all blocks of a cooperative launch must be resident at once, and the device can hold only " +
            std::to_string(resident) + " of these";

@@ -23,8 +23,8 @@ u32 channel_bytes(CUarray_format format) {
 
 namespace {
 
-constexpr unsigned kSimulatedFlags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
-                                     CUDA_ARRAY3D_TEXTURE_GATHER;
+constexpr unsigned kSimulatedFlags =
+    CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER;
 
 // Kinds of arrays that an H200 has and the simulator refuses: memory that is mapped later, tile by tile or as a whole,
 // pictures of a video decoder, and a flag that the header does not name.
@@ -97,9 +97,8 @@ std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTO
   made->depth = std::max<u64>(descriptor.Depth, 1);
   made->context = context.id;
   const u64 bytes = made->pitch() * made->height * made->depth;
-  made->address = memory != nullptr
-                      ? memory(bytes)
-                      : allocate_device_memory(context, MemoryKind::array, bytes, "cuArrayCreate")->base;
+  made->address = memory != nullptr ? memory(bytes)
+                                    : allocate_device_memory(context, MemoryKind::array, bytes, "cuArrayCreate")->base;
   return made;
 }
 
