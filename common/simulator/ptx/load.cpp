@@ -63,8 +63,7 @@ class Loader {
     }
     for (u32 definition : link_.definitions) {
       const LinkedFunction linked = link_.functions[definition];
-      const u32 index = static_cast<u32>(functions_.size());
-      functions_.push_back(resolve(modules_[linked.module], index, linked, file_base[linked.module], link_));
+      functions_.push_back(resolve(modules_[linked.module], linked, file_base[linked.module], link_));
     }
   }
 
@@ -274,7 +273,7 @@ class Loader {
 
   static bool is_placed(const LinkedVariable& linked) {
     const Space space = linked.variable->space;
-    if (linked.variable->bank != 0) return false;  // nothing but a name: see Resolver::uses_constant()
+    if (linked.variable->bank != 0) return false;  // nothing but a name: see uses_constant() in resolve_values.cpp
     return space == Space::global || space == Space::constant || space == Space::tex;
   }
 

@@ -36,6 +36,6 @@ struct Resolved {
 };
 
 // `link` gains the function's own .global, .const and .shared variables. Errors go to link.errors.
-Resolved resolve(const Module& module, u32 index, const LinkedFunction& linked, u32 file_base, Link& link);
+Resolved resolve(const Module& module, const LinkedFunction& linked, u32 file_base, Link& link);
 
 }  // namespace cudasim::ptx

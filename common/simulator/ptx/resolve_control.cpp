@@ -1,9 +1,14 @@
 // Branches, returns and calls: where a function's statements lead.
-#include "common/simulator/ptx/resolver.hpp"
+#include "common/simulator/ptx/resolve_control.hpp"
+
+#include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/ptx/resolve_operands.hpp"
 
 #include <algorithm>
 
 namespace cudasim::ptx {
+
+static void call_target(const Draft& draft, const Statement& s, const Operand& arguments, CallSite& site);
 namespace {
 
 // The parameters with the elements of vector registers one by one, as CallSite has them.
@@ -35,115 +40,124 @@ bool only_uni(std::span<const std::string> modifiers) {
 
 }  // namespace
 
-u32 Resolver::label(const Operand& operand) {
+// label = name
+u32 label(const Draft& draft, const Operand& operand) {
   const Name* name = std::get_if<Name>(&operand.value);
-  if (name == nullptr || operand.is_vector || !operand.index_register.empty()) mismatch();
-  const std::optional<Binding> binding = names_.find_label(name->text);
-  if (!binding && !names_.find(name->text) && symbol_of(name->text) == nullptr) unknown(name->text);
+  if (name == nullptr || operand.is_vector || !operand.index_register.empty()) mismatch(draft);
+  const std::optional<Binding> binding = draft.body.names.find_label(name->text);
+  if (!binding && !draft.body.names.find(name->text) && symbol_of(draft, name->text) == nullptr)
+    unknown(draft, name->text);
   if (!binding || binding->kind != Binding::label)
-    fail(operand.at, "Label expected for argument 0 of instruction '" + current_->opcode + "'");
-  return function_.labels[binding->index].statement;  // becomes the index of an instruction in finish()
+    fail(operand.at, "Label expected for argument 0 of instruction '" + draft.source->opcode + "'");
+  return draft.body.function.labels[binding->index]
+      .statement;  // becomes the index of an instruction in finish(draft.body)
 }
 
-void Resolver::branch(const Statement& s) {
+// branch = "bra" [".uni"] label
+void branch(const Draft& draft, const Statement& s) {
   if (!only_uni(s.modifiers)) fail(s.at, "Unknown modifier '." + Cursor::shown(s.modifiers.back()) + "'");
-  if (s.operands.size() != 1) mismatch();
+  if (s.operands.size() != 1) mismatch(draft);
   Instruction instruction;
   instruction.run = run_branch;
-  instruction.guard = guard(s);
-  instruction.target = label(s.operands[0]);
+  instruction.guard = guard(draft, s);
+  instruction.target = label(draft, s.operands[0]);
   Step step;
   step.falls_through = !s.guard.empty();
   step.target = instruction.target;
-  emit(instruction, {}, {}, step);
+  emit(draft.body, instruction, {}, {}, step);
 }
 
-void Resolver::branch_indexed(const Statement& s) {
+// branch_indexed = "brx.idx" [".uni"] value "," table
+void branch_indexed(const Draft& draft, const Statement& s) {
   if (s.modifiers.empty() || s.modifiers[0] != "idx" || !only_uni(std::span(s.modifiers).subspan(1))) {
     fail(s.at, "Illegal modifiers for instruction 'brx'");
   }
-  if (s.operands.size() != 2) mismatch();
+  if (s.operands.size() != 2) mismatch(draft);
   const Name* name = std::get_if<Name>(&s.operands[1].value);
-  if (name == nullptr) mismatch();
-  const std::optional<Binding> binding = names_.find_label(name->text);
-  if (!binding) unknown(name->text);
-  if (binding->kind != Binding::table) mismatch();
-  u32& table = table_of_[binding->index];
-  Code& code = *out_.code;
+  if (name == nullptr) mismatch(draft);
+  const std::optional<Binding> binding = draft.body.names.find_label(name->text);
+  if (!binding) unknown(draft, name->text);
+  if (binding->kind != Binding::table) mismatch(draft);
+  u32& table = draft.body.table_of[binding->index];
+  Code& code = *draft.body.out.code;
   if (table == kUnset) {
     std::vector<u32> targets;
-    for (const std::string& target : function_.tables[binding->index].targets) {
-      const std::optional<Binding> at = names_.find_label(target);
-      if (!at || at->kind != Binding::label) unknown(target);
-      targets.push_back(function_.labels[at->index].statement);
+    for (const std::string& target : draft.body.function.tables[binding->index].targets) {
+      const std::optional<Binding> at = draft.body.names.find_label(target);
+      if (!at || at->kind != Binding::label) unknown(draft, target);
+      targets.push_back(draft.body.function.labels[at->index].statement);
     }
     table = static_cast<u32>(code.tables.size());
     code.tables.push_back(std::move(targets));
   }
   Instruction instruction;
   instruction.run = run_branch_indexed;
-  instruction.guard = guard(s);
+  instruction.guard = guard(draft, s);
   instruction.target = table;
-  instruction.slot[0] = value(s.operands[0], Type::u32, false, nullptr).slot;
+  instruction.slot[0] = value(draft, s.operands[0], Type::u32, false, nullptr).slot;
   Step step;
   step.falls_through = !s.guard.empty();
   step.table = table;
-  emit(instruction, {instruction.slot[0]}, {}, step);
+  emit(draft.body, instruction, {instruction.slot[0]}, {}, step);
 }
 
+// leave = "ret" [".uni"]
+//
 // The function's last instruction is its only ret; all others go there.
-void Resolver::leave(const Statement& s) {
+void leave(const Draft& draft, const Statement& s) {
   if (!only_uni(s.modifiers)) fail(s.at, "Unknown modifier '." + Cursor::shown(s.modifiers.back()) + "'");
-  if (!s.operands.empty()) mismatch();
+  if (!s.operands.empty()) mismatch(draft);
   Instruction instruction;
   instruction.run = run_branch;
-  instruction.guard = guard(s);
-  instruction.target = static_cast<u32>(function_.statements.size());
-  if (&s == &function_.statements.back() && s.guard.empty()) return;  // there is one at the end anyway
+  instruction.guard = guard(draft, s);
+  instruction.target = static_cast<u32>(draft.body.function.statements.size());
+  if (&s == &draft.body.function.statements.back() && s.guard.empty()) return;  // there is one at the end anyway
   Step step;
   step.falls_through = !s.guard.empty();
   step.target = instruction.target;
-  emit(instruction, {}, {}, step);
+  emit(draft.body, instruction, {}, {}, step);
 }
 
 // The elements of vector registers one by one.
-Operand Resolver::one_by_one(const Operand& list) const {
+static Operand one_by_one(const Body& body, const Operand& list) {
   Operand all = list;
   all.elements.clear();
   for (const Operand& each : list.elements) {
-    if (!is_vector_register(each)) {
+    if (!is_vector_register(body, each)) {
       all.elements.push_back(each);
       continue;
     }
     Operand vector = each;
-    spell_out(vector);
+    spell_out(body, vector);
     all.elements.insert(all.elements.end(), vector.elements.begin(), vector.elements.end());
   }
   return all;
 }
 
-std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool result) {
+// passed = (register | parameter | number | "_") {"," …}: a number only as an argument, "_" only as a result
+static std::vector<CallSite::Argument> passed(const Draft& draft, const Operand& list, bool result) {
   std::vector<CallSite::Argument> all;
   for (const Operand& each : list.elements) {
     CallSite::Argument argument;
-    if (const std::optional<Reg> reg = find_register(each)) {
+    if (const std::optional<Reg> reg = find_register(draft, each)) {
       argument.in_register = true;
       argument.slot = reg->id;
       argument.size = bytes(reg->type);
     } else if (const Name* name = std::get_if<Name>(&each.value)) {
-      if (!each.index_register.empty()) mismatch();
-      const std::optional<Binding> binding = names_.find(name->text);
-      if (!binding) unknown(name->text);
+      if (!each.index_register.empty()) mismatch(draft);
+      const std::optional<Binding> binding = draft.body.names.find(name->text);
+      if (!binding) unknown(draft, name->text);
       if (binding->kind == Binding::variable) {
-        const Variable& variable = function_.variables[binding->index];
-        if (variable.space != Space::param) mismatch();
-        argument.local = local_[binding->index];
+        const Variable& variable = draft.body.function.variables[binding->index];
+        if (variable.space != Space::param) mismatch(draft);
+        argument.local = draft.body.local[binding->index];
         argument.size = handed_over(variable.size, variable.align);
       } else {
         const bool is_result = binding->kind == Binding::result;
-        if (function_.is_entry) mismatch();
-        argument.local = (is_result ? result_local_ : parameter_local_)[binding->index];
-        const Parameter& own = (is_result ? function_.results : function_.parameters)[binding->index];
+        if (draft.body.function.is_entry) mismatch(draft);
+        argument.local = (is_result ? draft.body.result_local : draft.body.parameter_local)[binding->index];
+        const Parameter& own =
+            (is_result ? draft.body.function.results : draft.body.function.parameters)[binding->index];
         argument.size = own.in_register ? static_cast<u32>(own.size) : handed_over(own.size, own.align);
       }
     } else if (const Immediate* number = std::get_if<Immediate>(&each.value); number != nullptr && !result) {
@@ -154,7 +168,7 @@ std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool resul
     } else if (std::holds_alternative<Sink>(each.value) && result) {
       argument.size = kUnset;  // a place of the result's size: see call_target
     } else {
-      mismatch();
+      mismatch(draft);
     }
     all.push_back(argument);
   }
@@ -162,127 +176,131 @@ std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool resul
 }
 
 // Remembers what not every call may pass: see Loader::check_conventions().
-void Resolver::note_narrow(const std::vector<Parameter>& results, const std::vector<Parameter>& parameters,
-                           Position at) {
+void note_narrow(Body& body, const std::vector<Parameter>& results, const std::vector<Parameter>& parameters,
+                 Position at) {
   if (has_narrow(parameters))
-    out_.narrow = {at, "passing predicate, 8-bit and 16-bit parameters to"};
+    body.out.narrow = {at, "passing predicate, 8-bit and 16-bit parameters to"};
   else if (has_narrow(results))
-    out_.narrow = {at, "returning predicate, 8-bit and 16-bit values from"};
+    body.out.narrow = {at, "returning predicate, 8-bit and 16-bit values from"};
 }
 
-void Resolver::check_passed(const Statement& statement, const std::vector<CallSite::Argument>& passed,
-                            const std::vector<Parameter>& wanted) {
+static void check_passed(const Draft& draft, const Statement& statement, const std::vector<CallSite::Argument>& passed,
+                         const std::vector<Parameter>& wanted) {
   if (passed.size() != wanted.size()) fail(statement.at, "Call has wrong number of parameters");
   for (std::size_t i = 0; i < passed.size(); ++i) {
     // An array without a size takes what comes.
     const bool open = wanted[i].is_array && wanted[i].size == 0;
     const u64 whole = wanted[i].in_register ? wanted[i].size : handed_over(wanted[i].size, wanted[i].align);
-    if (!open && passed[i].size != wanted[i].size && passed[i].size != whole) mismatch();
+    if (!open && passed[i].size != wanted[i].size && passed[i].size != whole) mismatch(draft);
   }
 }
 
-void Resolver::call(const Statement& s) {
+// call = "call" [".uni"] ["(" passed ")" ","] target ["," "(" passed ")"] ["," (table | prototype)]
+void call(const Draft& draft, const Statement& s) {
   if (!only_uni(s.modifiers)) fail(s.at, "Unknown modifier '." + Cursor::shown(s.modifiers.back()) + "'");
   CallSite site;
-  const Operand arguments = one_by_one(s.operands[2]);
-  site.results = passed(one_by_one(s.operands[0]), true);
-  site.arguments = passed(arguments, false);
-  call_target(s, arguments, site);
+  const Operand arguments = one_by_one(draft.body, s.operands[2]);
+  site.results = passed(draft, one_by_one(draft.body, s.operands[0]), true);
+  site.arguments = passed(draft, arguments, false);
+  call_target(draft, s, arguments, site);
   Instruction instruction;
   instruction.run = run_call;
-  instruction.guard = guard(s);
-  instruction.target = static_cast<u32>(out_.code->calls.size());
+  instruction.guard = guard(draft, s);
+  instruction.target = static_cast<u32>(draft.body.out.code->calls.size());
   for (const CallSite::Argument& each : site.arguments) {
-    if (each.in_register) mention(each.slot, false, false);
+    if (each.in_register) mention(draft.body, each.slot, false, false);
   }
   for (const CallSite::Argument& each : site.results) {
-    if (each.in_register) mention(each.slot, true, s.guard.empty());
+    if (each.in_register) mention(draft.body, each.slot, true, s.guard.empty());
   }
   const Slot pointer = site.pointer;
-  out_.code->calls.push_back(std::move(site));
-  emit(instruction, {pointer}, {});
+  draft.body.out.code->calls.push_back(std::move(site));
+  emit(draft.body, instruction, {pointer}, {});
 }
 
+// target = function | register
+//
 // Finds what is called, and gives immediate arguments the types of its parameters. Long because each kind of callee has
 // errors of its own, in ptxas's words.
-void Resolver::call_target(const Statement& s, const Operand& arguments, CallSite& site) {
+static void call_target(const Draft& draft, const Statement& s, const Operand& arguments, CallSite& site) {
   const Name* name = std::get_if<Name>(&s.operands[1].value);
-  if (name == nullptr) mismatch();
+  if (name == nullptr) mismatch(draft);
   const std::vector<Parameter>*results = nullptr, *parameters = nullptr;
-  if (const std::optional<Reg> reg = find_register(s.operands[1])) {
-    if (bytes(reg->type) != 8 || is_float(reg->type)) mismatch();
+  if (const std::optional<Reg> reg = find_register(draft, s.operands[1])) {
+    if (bytes(reg->type) != 8 || is_float(reg->type)) mismatch(draft);
     site.pointer = reg->id;
-    out_.calls_indirectly = true;
-    out_.calls_by_convention = s.at;
+    draft.body.out.calls_indirectly = true;
+    draft.body.out.calls_by_convention = s.at;
     const Name* table = std::get_if<Name>(&s.operands[3].value);
-    const std::optional<Binding> binding = table == nullptr ? std::nullopt : names_.find_label(table->text);
-    if (table != nullptr && !binding) unknown(table->text);
+    const std::optional<Binding> binding = table == nullptr ? std::nullopt : draft.body.names.find_label(table->text);
+    if (table != nullptr && !binding) unknown(draft, table->text);
     if (!binding || binding->kind == Binding::label) {
       fail(s.at, "Call to '" + Cursor::shown(name->text) + "' requires call prototype");
     }
     if (binding->kind == Binding::prototype) {
-      results = &function_.prototypes[binding->index].results;
-      parameters = &function_.prototypes[binding->index].parameters;
+      results = &draft.body.function.prototypes[binding->index].results;
+      parameters = &draft.body.function.prototypes[binding->index].parameters;
     } else {
-      const auto& targets = function_.tables[binding->index].targets;
+      const auto& targets = draft.body.function.tables[binding->index].targets;
       for (const std::string& target : targets) {
-        const Symbol* symbol = symbol_of(target);
-        if (symbol == nullptr || symbol->kind != Symbol::function) unknown(target);
-        results = &link_.functions[symbol->index].function->results;
-        parameters = &link_.functions[symbol->index].function->parameters;
+        const Symbol* symbol = symbol_of(draft, target);
+        if (symbol == nullptr || symbol->kind != Symbol::function) unknown(draft, target);
+        results = &draft.body.link.functions[symbol->index].function->results;
+        parameters = &draft.body.link.functions[symbol->index].function->parameters;
       }
     }
   } else {
-    const Symbol* symbol = symbol_of(name->text);
+    const Symbol* symbol = symbol_of(draft, name->text);
     if (symbol == nullptr) {
-      link_.errors.push_back(
+      draft.body.link.errors.push_back(
           {Diagnostic::syntax, s.at, "Call to '" + Cursor::shown(name->text) + "' requires call prototype"});
-      unknown(name->text);
+      unknown(draft, name->text);
     }
     if (symbol->kind != Symbol::function) fail(s.at, "Label expected for argument 0 of instruction 'call'");
-    const LinkedFunction& callee = link_.functions[symbol->index];
+    const LinkedFunction& callee = draft.body.link.functions[symbol->index];
     results = &callee.function->results;
     parameters = &callee.function->parameters;
     if (callee.function->is_entry) fail(s.at, "Entry function '" + name->text + "' cannot be called");
     if (callee.defined) {
       site.callee = callee.index;
-      out_.callees.push_back(callee.index);
-      if (callee.module != module_index_) out_.calls_by_convention = s.at;
+      draft.body.out.callees.push_back(callee.index);
+      if (callee.module != draft.body.module_index) draft.body.out.calls_by_convention = s.at;
     } else if (const std::optional<Builtin> builtin = builtin_named(name->text)) {
       site.callee = kBuiltin + static_cast<u32>(*builtin);
-      out_.calls_by_convention = s.at;
+      draft.body.out.calls_by_convention = s.at;
     } else {
-      link_.errors.push_back({Diagnostic::unresolved, s.at, "Unresolved extern function '" + name->text + "'"});
+      draft.body.link.errors.push_back(
+          {Diagnostic::unresolved, s.at, "Unresolved extern function '" + name->text + "'"});
       return;
     }
   }
-  const std::vector<Parameter> taken = ptx::one_by_one(*parameters);
+  const std::vector<Parameter> taken = one_by_one(*parameters);
   for (CallSite::Argument& argument : site.arguments) {
     if (!argument.in_register || argument.slot != kConstant || argument.size != 0) continue;
     const u32 index = argument.local;
-    if (index >= taken.size()) mismatch();
+    if (index >= taken.size()) mismatch(draft);
     const Type type = taken[index].type;
-    if (type == Type::pred) mismatch();
-    argument.slot = value(arguments.elements[index], type, false, nullptr).slot;
+    if (type == Type::pred) mismatch(draft);
+    argument.slot = value(draft, arguments.elements[index], type, false, nullptr).slot;
     argument.size = bytes(type);
     argument.local = 0;
   }
-  const std::vector<Parameter> given = ptx::one_by_one(*results);
+  const std::vector<Parameter> given = one_by_one(*results);
   for (std::size_t i = 0; i < site.results.size() && i < given.size(); ++i) {
     CallSite::Argument& unwanted = site.results[i];
     if (unwanted.size != kUnset) continue;
     unwanted.in_register = given[i].in_register;
     if (given[i].in_register) {
-      unwanted.slot = temporary(given[i].type);
+      unwanted.slot = temporary(draft.body, given[i].type);
       unwanted.size = bytes(given[i].type);
     } else {
       unwanted.size = handed_over(given[i].size, given[i].align);
-      unwanted.local = place_local(unwanted.size, given[i].align, s.at);
+      unwanted.local = place_local(draft.body, unwanted.size, given[i].align, s.at);
     }
   }
-  note_narrow(*results, *parameters, s.at);
-  check_passed(s, site.results, given);
-  check_passed(s, site.arguments, taken);
+  note_narrow(draft.body, *results, *parameters, s.at);
+  check_passed(draft, s, site.results, given);
+  check_passed(draft, s, site.arguments, taken);
 }
 
 }  // namespace cudasim::ptx

@@ -1,6 +1,8 @@
 // What the first versions of PTX left out of an instruction's name, and what their devices did by themselves. Source:
 // PTX ISA, "Floating-Point Instructions", the notes on PTX ISA 1.0 through 1.3, on 1.4 and later, and on sm_1x.
-#include "common/simulator/ptx/resolver.hpp"
+#include "common/simulator/ptx/resolve_old.hpp"
+
+#include "common/simulator/ptx/draft.hpp"
 
 namespace cudasim::ptx {
 namespace {
@@ -17,17 +19,17 @@ bool has_any(const Statement& s, std::initializer_list<std::string_view> words) 
 }  // namespace
 
 // The statement with all that is understood; none if nothing is.
-std::optional<Statement> Resolver::of_old(const Statement& s) const {
+std::optional<Statement> modernized(const Body& body, const Statement& s) {
   const Type type = s.modifiers.empty() ? Type::none : type_named(s.modifiers.back());
   if (type != Type::f32 && type != Type::f64) return std::nullopt;
   const bool rounds = has_any(s, {"rn", "rz", "rm", "rp"}), single = type == Type::f32;
   Statement modern = s;
   const auto add = [&](const char* modifier) { modern.modifiers.insert(modern.modifiers.begin(), modifier); };
   if (s.opcode == "mad" && single) {
-    if (rounds && module_.target < 20) fail(s.at, "Illegal rounding modifier for instruction 'mad'");
+    if (rounds && body.module.target < 20) fail(s.at, "Illegal rounding modifier for instruction 'mad'");
     if (!rounds) add("rn");
   }
-  if (module_.version() < 14 && !rounds && !has_any(s, {"approx", "full"})) {
+  if (body.module.version() < 14 && !rounds && !has_any(s, {"approx", "full"})) {
     const bool divides = among(s.opcode, {"div", "rcp", "sqrt"});
     const bool approximates = among(s.opcode, {"rsqrt", "sin", "cos", "lg2", "ex2"});
     if (!single && (divides || s.opcode == "mad")) add("rn");
@@ -35,8 +37,8 @@ std::optional<Statement> Resolver::of_old(const Statement& s) const {
     if (single && (divides || approximates)) add("ftz"), add("approx");
   }
   // sm_1x flushes subnormal numbers of single precision, except where double precision comes of them in PTX ISA 1.4.
-  const bool widens = s.opcode == "cvt" && has_any(s, {"f64"}) && module_.version() < 15;
-  if (module_.target < 20 && has_any(s, {"f32"}) && !has_any(modern, {"ftz"}) && !widens) {
+  const bool widens = s.opcode == "cvt" && has_any(s, {"f64"}) && body.module.version() < 15;
+  if (body.module.target < 20 && has_any(s, {"f32"}) && !has_any(modern, {"ftz"}) && !widens) {
     Statement flushing = modern;
     flushing.modifiers.insert(flushing.modifiers.begin(), "ftz");
     if (match(flushing.opcode, flushing.modifiers).row != nullptr) modern = std::move(flushing);

@@ -1,9 +1,22 @@
 // Instructions with a row: whether the module's version and target have them, and each operand as the row's rule wants
 // it. Source: PTX ISA, "Instruction operands".
 #include "common/simulator/isa/sets.hpp"
-#include "common/simulator/ptx/resolver.hpp"
+#include "common/simulator/ptx/resolve_control.hpp"
+#include "common/simulator/ptx/resolve_operands.hpp"
 
 namespace cudasim::ptx {
+
+static void check_opaque(const Draft& draft, const Statement& s);
+static void operands(Draft& draft, const std::vector<OperandRule>& rules);
+static bool could_be(const Draft& draft, const OperandRule& rule, const Operand& given);
+static Type type_of(const OperandRule& rule, const Form& form);
+static void missing(Draft& draft, const OperandRule& rule);
+static void operand(Draft& draft, const OperandRule& rule, const Operand& given);
+static u32 bytes_of_elements(const Draft& draft, const Operand& given);
+static void scalar(Draft& draft, const OperandRule& rule, const Operand& given);
+static void destination(Draft& draft, const OperandRule& rule, Type type, const Operand& given);
+static void source(Draft& draft, const OperandRule& rule, Type type, const Operand& given);
+static void selectors(Draft& draft, const OperandRule& rule, const Operand& given);
 namespace {
 
 constexpr std::size_t kSlots = sizeof(Instruction::slot) / sizeof(Slot);
@@ -38,19 +51,20 @@ u32 first_target(const Row& row, const Form& form, u32 version) {
 
 }  // namespace
 
-void Resolver::by_row(const Statement& s, const Match& found) {
+// by_row = [guard] opcode {"." modifier} [operands]
+void by_row(Draft& draft, const Statement& s, const Match& found) {
   if (found.row == nullptr) {
     if (moves_256_bits(s)) {
       fail(s.at, std::string("Feature '256 bit wide load/store' requires ") +
-                     (module_.version() < 88 ? "PTX ISA .version 8.8 or later" : ".target sm_100 or higher"));
+                     (draft.body.module.version() < 88 ? "PTX ISA .version 8.8 or later" : ".target sm_100 or higher"));
     }
-    link_.errors.push_back({found.not_simulated ? Diagnostic::unsupported : Diagnostic::syntax, s.at, found.refusal});
+    draft.body.link.errors.push_back(
+        {found.not_simulated ? Diagnostic::unsupported : Diagnostic::syntax, s.at, found.refusal});
     return;
   }
-  check_version(s, *found.row, found.form);
-  check_features(s);
-  check_opaque(s);
-  Draft draft;
+  check_version(draft, s, *found.row, found.form);
+  check_features(draft.body, s);
+  check_opaque(draft, s);
   draft.statement = &s;
   draft.form = found.form;
   draft.stores = found.operands->size() > 1 && found.operands->front().kind == OperandRule::memory;
@@ -62,90 +76,90 @@ void Resolver::by_row(const Statement& s, const Match& found) {
   }
   const Bound bound = found.row->bind == nullptr ? Bound() : found.row->bind(draft.form);
   if (bound.run == nullptr) {
-    link_.errors.push_back(
-        {Diagnostic::unsupported, s.at, "Instruction '" + mnemonic() + "' with these operands is not simulated"});
+    draft.body.link.errors.push_back(
+        {Diagnostic::unsupported, s.at, "Instruction '" + mnemonic(draft) + "' with these operands is not simulated"});
     return;
   }
   Instruction& instruction = draft.instruction;
   instruction.run = bound.run;
   instruction.control = bound.control;
-  instruction.guard = guard(s);
+  instruction.guard = guard(draft, s);
   std::copy_n(draft.slots.begin(), std::min(draft.slots.size(), kSlots), instruction.slot);
   if (draft.slots.size() > kSlots) {
-    auto& wide = out_.code->wide.emplace_back(std::make_unique<Slot[]>(draft.slots.size() + 1));
-    wide[0] = static_cast<Slot>(draft.slots.size());  // for assign_slots()
+    auto& wide = draft.body.out.code->wide.emplace_back(std::make_unique<Slot[]>(draft.slots.size() + 1));
+    wide[0] = static_cast<Slot>(draft.slots.size());  // for assign_slots(draft.body)
     std::copy(draft.slots.begin(), draft.slots.end(), wide.get() + 1);
     instruction.wide = wide.get() + 1;
   }
   const bool surely = s.guard.empty();
   for (std::size_t i = 0; i < draft.slots.size(); ++i) {
-    if (!draft.written[i] || draft.updated) mention(draft.slots[i], false, surely);
+    if (!draft.written[i] || draft.updated) mention(draft.body, draft.slots[i], false, surely);
   }
   for (std::size_t i = 0; i < draft.slots.size(); ++i) {
-    if (draft.written[i]) mention(draft.slots[i], true, surely);
+    if (draft.written[i]) mention(draft.body, draft.slots[i], true, surely);
   }
   Step step;
   step.ends = found.row->is(kEnds);
   step.falls_through = !step.ends || !s.guard.empty();
   const bool jumps = instruction.target != kNoTarget;
   if (jumps) step.target = instruction.target;
-  const u32 at = emit(instruction, {}, {}, step);
-  if (draft.offset_of.kind != AddressOf::none) out_.fixups.push_back({at, draft.offset_of});
+  const u32 at = emit(draft.body, instruction, {}, {}, step);
+  if (draft.offset_of.kind != AddressOf::none) draft.body.out.fixups.push_back({at, draft.offset_of});
   note_address(draft);
   note_origin(draft);
 }
 
-void Resolver::check_version(const Statement& s, const Row& row, const Form& form) const {
-  const u32 version = module_.version();
+void check_version(const Draft& draft, const Statement& s, const Row& row, const Form& form) {
+  const u32 version = draft.body.module.version();
   // 6.0 stands for the rows that name no version: they are as old, or older.
   if (row.ptx > 60 && version < row.ptx) {
-    fail(s.at, "Instruction '" + mnemonic() + "' requires PTX ISA .version " + std::to_string(row.ptx / 10) + "." +
+    fail(s.at, "Instruction '" + mnemonic(draft) + "' requires PTX ISA .version " + std::to_string(row.ptx / 10) + "." +
                    std::to_string(row.ptx % 10) + " or later");
   }
   if (row.target == kOnly90a) {
-    if (module_.target_name != "sm_90a")
-      fail(s.at, "Instruction '" + s.opcode + "' not supported on .target '" + module_.target_name + "'");
-  } else if (const u32 first = first_target(row, form, version); module_.target < first) {
-    fail(s.at, "Instruction '" + mnemonic() + "' requires .target sm_" + std::to_string(first) + " or higher");
+    if (draft.body.module.target_name != "sm_90a")
+      fail(s.at, "Instruction '" + s.opcode + "' not supported on .target '" + draft.body.module.target_name + "'");
+  } else if (const u32 first = first_target(row, form, version); draft.body.module.target < first) {
+    fail(s.at, "Instruction '" + mnemonic(draft) + "' requires .target sm_" + std::to_string(first) + " or higher");
   }
   // With independent progress, an instruction must name the lanes that it waits for.
-  if (row.is(kWithoutSync) && module_.target >= 70 && version >= 64) {
+  if (row.is(kWithoutSync) && draft.body.module.target >= 70 && version >= 64) {
     fail(s.at, "Instruction '" + s.opcode +
                    "' without '.sync' is not supported on .target sm_70 and higher from PTX ISA version 6.4");
   }
 }
 
 // What a modifier needs, whatever instruction it is of.
-void Resolver::check_features(const Statement& s) const {
+void check_features(const Body& body, const Statement& s) {
   for (const std::string& modifier : s.modifiers) {
     for (const Feature& feature : kFeatures) {
       if (feature.modifier != modifier) continue;
       const std::string what = std::string("Feature '") + feature.name + "' requires ";
-      if (module_.version() < feature.ptx) {
+      if (body.module.version() < feature.ptx) {
         fail(s.at, what + "PTX ISA .version " + std::to_string(feature.ptx / 10) + "." +
                        std::to_string(feature.ptx % 10) + " or later");
       }
-      if (module_.target < feature.target)
+      if (body.module.target < feature.target)
         fail(s.at, what + ".target sm_" + std::to_string(feature.target) + " or higher");
     }
   }
 }
 
 // Whether a variable of an opaque type is of the one that the instruction takes.
-void Resolver::check_opaque(const Statement& s) const {
+static void check_opaque(const Draft& draft, const Statement& s) {
   const bool surface = s.opcode.starts_with("su");
   if (!surface && !s.opcode.starts_with("tex") && s.opcode != "tld4" && s.opcode != "txq") return;
   for (std::size_t n = 0; n < s.operands.size(); ++n) {
     const Address* address = std::get_if<Address>(&s.operands[n].value);
-    if (address == nullptr || names_.find(address->base)) continue;
-    const Symbol* symbol = symbol_of(address->base);
+    if (address == nullptr || draft.body.names.find(address->base)) continue;
+    const Symbol* symbol = symbol_of(draft, address->base);
     if (symbol == nullptr || symbol->kind != Symbol::variable) continue;
-    const Type type = link_.variables[symbol->index].variable->type;
+    const Type type = draft.body.link.variables[symbol->index].variable->type;
     const auto asks = [&](const char* what) {
       return s.opcode == "txq" && !s.modifiers.empty() && s.modifiers[0].starts_with(what);
     };
     const bool of_sampler = asks("force_unnormalized_coords") ||
-                            ((asks("filter_mode") || asks("addr_mode_")) && module_.independent_textures);
+                            ((asks("filter_mode") || asks("addr_mode_")) && draft.body.module.independent_textures);
     const Type wanted = surface ? Type::surfref : of_sampler ? Type::samplerref : Type::texref;
     if (type == wanted || (type != Type::texref && type != Type::samplerref && type != Type::surfref)) continue;
     fail(s.at, "Argument " + std::to_string(n) + " of instruction '" + s.opcode + "': ." + name(wanted) +
@@ -155,28 +169,32 @@ void Resolver::check_opaque(const Statement& s) const {
 
 // What a row wants of a number: that it is one, and which. And which of the 16 barriers a kernel needs: up to the
 // highest number that is named; all of them if a register is.
-void Resolver::check_number(const OperandRule& rule, u32 argument, const Operand& given) {
+static void check_number(const Draft& draft, const OperandRule& rule, u32 argument, const Operand& given) {
   const Immediate* number = std::get_if<Immediate>(&given.value);
-  if (number == nullptr && rule.must && !rule.second) mismatch();
+  if (number == nullptr && rule.must && !rule.second) mismatch(draft);
   if (rule.means == OperandRule::barrier)
-    out_.barriers = std::max(out_.barriers, number == nullptr ? 16 : static_cast<u32>(number->bits) + 1);
+    draft.body.out.barriers =
+        std::max(draft.body.out.barriers, number == nullptr ? 16 : static_cast<u32>(number->bits) + 1);
   if (number == nullptr) return;
   const u64 value = number->bits;
   if (rule.means == OperandRule::barrier && value > 15)
-    fail(at_, "Barrier number '" + std::to_string(value) + "' out of range, expected to be in range [0..15]");
+    fail(draft.at, "Barrier number '" + std::to_string(value) + "' out of range, expected to be in range [0..15]");
   if (rule.means == OperandRule::threads && value % kWarpSize != 0)
-    fail(at_, "Number of threads participating in barrier must be in multiple of warp size");
+    fail(draft.at, "Number of threads participating in barrier must be in multiple of warp size");
   if (rule.numbers && !(*rule.numbers)(value)) {
-    const std::string what = "Argument " + std::to_string(argument) + " of instruction '" + current_->opcode + "': ";
+    const std::string what =
+        "Argument " + std::to_string(argument) + " of instruction '" + draft.source->opcode + "': ";
     const std::string shown = "value '" + std::to_string(static_cast<i64>(value)) + "'";
     if (rule.numbers->is_range())
-      fail(at_, what + shown + " out of range, expected to be in range " + rule.numbers->text());
-    fail(at_, what + "unexpected " + shown + ", expected to be " + rule.numbers->text());
+      fail(draft.at, what + shown + " out of range, expected to be in range " + rule.numbers->text());
+    fail(draft.at, what + "unexpected " + shown + ", expected to be " + rule.numbers->text());
   }
 }
 
+// operands = operand ["|" operand] {"," operand ["|" operand]}
+//
 // Gives each rule its operand; what follows inside the brackets of a memory operand counts as an operand of its own.
-void Resolver::operands(Draft& draft, const std::vector<OperandRule>& rules) {
+static void operands(Draft& draft, const std::vector<OperandRule>& rules) {
   std::vector<const Operand*> given;
   std::vector<Operand> coordinates;  // without what is too much of them
   coordinates.reserve(draft.statement->operands.size());
@@ -197,7 +215,7 @@ void Resolver::operands(Draft& draft, const std::vector<OperandRule>& rules) {
   for (const OperandRule& rule : rules) {
     if (!rule.optional && !rule.second) ++needed;
   }
-  if (given.size() < needed) mismatch();
+  if (given.size() < needed) mismatch(draft);
   std::size_t spare = given.size() - needed, next = 0;
   const Operand* before = nullptr;
   for (const OperandRule& rule : rules) {
@@ -205,7 +223,7 @@ void Resolver::operands(Draft& draft, const std::vector<OperandRule>& rules) {
       if (before != nullptr && before->pair != nullptr) {
         operand(draft, rule, *before->pair);
       } else if (rule.must) {
-        fail(at_, "Predicate output expected for instruction '" + current_->opcode + "'");
+        fail(draft.at, "Predicate output expected for instruction '" + draft.source->opcode + "'");
       } else {
         missing(draft, rule);
       }
@@ -217,34 +235,34 @@ void Resolver::operands(Draft& draft, const std::vector<OperandRule>& rules) {
       const OperandRule* following = &rule + 1 < rules.data() + rules.size() ? &rule + 1 : nullptr;
       const bool takes_pair = following != nullptr && following->second && !following->never;
       if (before->pair != nullptr && !takes_pair) {
-        if (rule.written) fail(at_, "Predicate output not allowed for instruction '" + current_->opcode + "'");
-        mismatch();
+        if (rule.written) fail(draft.at, "Predicate output not allowed for instruction '" + draft.source->opcode + "'");
+        mismatch(draft);
       }
       // As ptxas counts them: a register that is written does not count.
       const bool result_first = !draft.written.empty() && draft.written.front();
-      if (!rule.written) check_number(rule, draft.index + (result_first ? 0 : 1), *before);
+      if (!rule.written) check_number(draft, rule, draft.index + (result_first ? 0 : 1), *before);
       operand(draft, rule, *before);
     }
     ++draft.index;
   }
-  if (next != given.size()) mismatch();
+  if (next != given.size()) mismatch(draft);
 }
 
 // Whether an operand has the shape that an optional rule asks for: of several that may be left out, each takes what is
 // meant for it.
-bool Resolver::could_be(const Draft& draft, const OperandRule& rule, const Operand& given) {
+static bool could_be(const Draft& draft, const OperandRule& rule, const Operand& given) {
   if (rule.kind != OperandRule::value || rule.elements == OperandRule::kVector || rule.or_fragment) return true;
   if (given.is_vector) return rule.vector || rule.elements > 1;
   const Name* name = std::get_if<Name>(&given.value);
   if (name == nullptr) return rule.elements == 1;
-  if (is_vector_register(given)) return rule.elements > 1;
-  const std::optional<Reg> reg = find_register(given);
+  if (is_vector_register(draft.body, given)) return rule.elements > 1;
+  const std::optional<Reg> reg = find_register(draft, given);
   if (!reg || rule.wider || rule.or_predicate) return rule.elements == 1;
   const Type type = type_of(rule, draft.form);
   return rule.elements == 1 && bytes(type) == bytes(reg->type) && agrees(type, reg->type);
 }
 
-Type Resolver::type_of(const OperandRule& rule, const Form& form) const {
+static Type type_of(const OperandRule& rule, const Form& form) {
   const Type type = rule.of < 0 ? rule.type : form.type[static_cast<std::size_t>(rule.of)];
   if (!rule.twice) return type;
   switch (type) {
@@ -261,11 +279,11 @@ Type Resolver::type_of(const OperandRule& rule, const Form& form) const {
   }
 }
 
-void Resolver::set_width(Draft& draft, u32 width) {
+void set_width(Draft& draft, u32 width) {
   if (draft.index < draft.form.width.size()) draft.form.width[draft.index] = static_cast<u8>(width);
 }
 
-void Resolver::missing(Draft& draft, const OperandRule& rule) {
+static void missing(Draft& draft, const OperandRule& rule) {
   u32 count = rule.elements == OperandRule::kVector ? draft.form.vector : rule.elements;
   if (rule.kind == OperandRule::label || rule.kind == OperandRule::immediate || rule.kind == OperandRule::function)
     count = 0;
@@ -273,19 +291,20 @@ void Resolver::missing(Draft& draft, const OperandRule& rule) {
   draft.written.insert(draft.written.end(), count, false);
 }
 
-void Resolver::operand(Draft& draft, const OperandRule& rule, const Operand& given) {
+// operand = memory | label | number | vector | scalar, as the rule says
+static void operand(Draft& draft, const OperandRule& rule, const Operand& given) {
   switch (rule.kind) {
     case OperandRule::memory:
       if (++draft.memories > 1) return further_memory(draft, given);
       return memory(draft, given);
-    case OperandRule::label: draft.instruction.target = label(given); return;
+    case OperandRule::label: draft.instruction.target = label(draft, given); return;
     case OperandRule::immediate: {
       const Immediate* number = std::get_if<Immediate>(&given.value);
-      if (number == nullptr || is_float(number->type) || given.is_vector) mismatch();
+      if (number == nullptr || is_float(number->type) || given.is_vector) mismatch(draft);
       draft.instruction.offset = static_cast<i64>(number->bits);
       return;
     }
-    case OperandRule::function: mismatch();
+    case OperandRule::function: mismatch(draft);
     case OperandRule::value: break;
   }
   if (rule.or_fragment && given.is_vector) {
@@ -303,13 +322,14 @@ void Resolver::operand(Draft& draft, const OperandRule& rule, const Operand& giv
   vector(draft, rule, count, given);
 }
 
-void Resolver::vector(Draft& draft, const OperandRule& rule, u32 count, const Operand& given) {
+// vector = "{" scalar {"," scalar} "}" | a register that was declared as a vector
+void vector(Draft& draft, const OperandRule& rule, u32 count, const Operand& given) {
   OperandRule each = rule;
   each.elements = 1;
   if (given.is_vector) {
-    if (given.elements.size() != count || given.negated) mismatch();
+    if (given.elements.size() != count || given.negated) mismatch(draft);
     draft.in_vector = true;
-    draft.element_bytes = rule.wider ? bytes_of_elements(given) : 0;
+    draft.element_bytes = rule.wider ? bytes_of_elements(draft, given) : 0;
     for (const Operand& part : given.elements) scalar(draft, each, part);
     draft.element_bytes = 0;
     draft.in_vector = false;
@@ -317,9 +337,9 @@ void Resolver::vector(Draft& draft, const OperandRule& rule, u32 count, const Op
   }
   // A register that was declared as a vector stands for its elements.
   const Name* whole = std::get_if<Name>(&given.value);
-  const std::optional<Binding> binding = whole == nullptr ? std::nullopt : names_.find(whole->text);
-  if (whole != nullptr && !binding) unknown(whole->text);
-  if (!binding || !whole->selector.empty() || vector_of(whole->text) != count) mismatch();
+  const std::optional<Binding> binding = whole == nullptr ? std::nullopt : draft.body.names.find(whole->text);
+  if (whole != nullptr && !binding) unknown(draft, whole->text);
+  if (!binding || !whole->selector.empty() || vector_of(draft.body, whole->text) != count) mismatch(draft);
   constexpr const char* kParts[] = {"x", "y", "z", "w"};
   for (u32 i = 0; i < count; ++i) {
     Operand part = given;
@@ -329,50 +349,52 @@ void Resolver::vector(Draft& draft, const OperandRule& rule, u32 count, const Op
 }
 
 // One handler serves all elements: registers of one size, which numbers and what is left out then have, too.
-u32 Resolver::bytes_of_elements(const Operand& given) {
+static u32 bytes_of_elements(const Draft& draft, const Operand& given) {
   u32 size = 0;
   for (const Operand& part : given.elements) {
-    const std::optional<Reg> reg = find_register(part);
+    const std::optional<Reg> reg = find_register(draft, part);
     if (!reg) continue;
-    if (size != 0 && size != bytes(reg->type)) fail(at_, "Incompatible elements of vector expression");
+    if (size != 0 && size != bytes(reg->type)) fail(draft.at, "Incompatible elements of vector expression");
     size = bytes(reg->type);
   }
   return size;
 }
 
-void Resolver::scalar(Draft& draft, const OperandRule& rule, const Operand& given) {
-  if (given.is_vector) fail(at_, "Vector operand is not allowed for instruction '" + current_->opcode + "'");
-  if (std::holds_alternative<Address>(given.value)) mismatch();
+// scalar = destination | source
+static void scalar(Draft& draft, const OperandRule& rule, const Operand& given) {
+  if (given.is_vector) fail(draft.at, "Vector operand is not allowed for instruction '" + draft.source->opcode + "'");
+  if (std::holds_alternative<Address>(given.value)) mismatch(draft);
   Type type = type_of(rule, draft.form);
   draft.updated |= rule.updated;
   if (rule.written) return destination(draft, rule, type, given);
   if (rule.or_predicate) {
-    const std::optional<Reg> reg = find_register(given);
+    const std::optional<Reg> reg = find_register(draft, given);
     if (reg && reg->type == Type::pred) type = Type::pred, draft.form.predicate |= 1u << draft.index;
   }
   source(draft, rule, type, given);
 }
 
-void Resolver::destination(Draft& draft, const OperandRule& rule, Type type, const Operand& given) {
+// destination = register ["." selector] | "_"
+static void destination(Draft& draft, const OperandRule& rule, Type type, const Operand& given) {
   u32 id = 0;
   if (std::holds_alternative<Sink>(given.value)) {
     if (!rule.second && !draft.in_vector && !rule.discardable) {
-      fail(at_, "Result discard mode is not allowed for instruction '" + current_->opcode + "'");
+      fail(draft.at, "Result discard mode is not allowed for instruction '" + draft.source->opcode + "'");
     }
     // Nobody reads it, but the instruction has a place to write to.
     const u32 size = std::max(bytes(type), draft.element_bytes);
-    id = temporary(size == bytes(type) ? type : size == 2 ? Type::b16 : size == 4 ? Type::b32 : Type::b64);
+    id = temporary(draft.body, size == bytes(type) ? type : size == 2 ? Type::b16 : size == 4 ? Type::b32 : Type::b64);
     set_width(draft, size);
   } else {
     const Name* to = std::get_if<Name>(&given.value);
-    if (to == nullptr) fail(at_, "Result register required for instruction '" + current_->opcode + "'");
-    const std::optional<Reg> reg = find_register(given);
+    if (to == nullptr) fail(draft.at, "Result register required for instruction '" + draft.source->opcode + "'");
+    const std::optional<Reg> reg = find_register(draft, given);
     if (!reg) {
-      if (!names_.find(to->text) && symbol_of(to->text) == nullptr) unknown(to->text);
-      fail(at_, "Result register required for instruction '" + current_->opcode + "'");
+      if (!draft.body.names.find(to->text) && symbol_of(draft, to->text) == nullptr) unknown(draft, to->text);
+      fail(draft.at, "Result register required for instruction '" + draft.source->opcode + "'");
     }
-    if (given.negated || given.addend != 0 || given.index != 0) mismatch();
-    if (!fits(type, reg->type, rule.wider, draft.in_vector, rule.of >= 0)) mismatch();
+    if (given.negated || given.addend != 0 || given.index != 0) mismatch(draft);
+    if (!fits(type, reg->type, rule.wider, draft.in_vector, rule.of >= 0)) mismatch(draft);
     id = reg->id;
     set_width(draft, bytes(reg->type));
   }
@@ -381,17 +403,18 @@ void Resolver::destination(Draft& draft, const OperandRule& rule, Type type, con
   draft.written.push_back(true);
 }
 
-void Resolver::source(Draft& draft, const OperandRule& rule, Type type, const Operand& given) {
+// source = value ["." selector]
+static void source(Draft& draft, const OperandRule& rule, Type type, const Operand& given) {
   u32 width = bytes(type);
   Value from;
   const Immediate* number = std::get_if<Immediate>(&given.value);
   if (number != nullptr && !given.negated && draft.element_bytes > width) {
     const std::optional<u64> bits = convert_immediate(*number, type);
-    if (!bits) mismatch();
+    if (!bits) mismatch(draft);
     width = draft.element_bytes;
-    from.slot = out_.constants.number(*bits, width);
+    from.slot = draft.body.out.constants.number(*bits, width);
   } else {
-    from = value(given, type, rule.wider, &width, draft.in_vector, rule.of >= 0);
+    from = value(draft, given, type, rule.wider, &width, draft.in_vector, rule.of >= 0);
   }
   set_width(draft, width);
   selectors(draft, rule, given);
@@ -400,11 +423,11 @@ void Resolver::source(Draft& draft, const OperandRule& rule, Type type, const Op
 }
 
 // What a video instruction selects of a register.
-void Resolver::selectors(Draft& draft, const OperandRule& rule, const Operand& given) {
+static void selectors(Draft& draft, const OperandRule& rule, const Operand& given) {
   const Name* name = std::get_if<Name>(&given.value);
   if (name == nullptr || name->selector.empty()) return;
   if (name->selector.size() < 2) return;  // an element of a vector, or the part of a special register
-  if (!rule.selected || draft.index >= draft.form.selector.size()) mismatch();
+  if (!rule.selected || draft.index >= draft.form.selector.size()) mismatch(draft);
   draft.form.selector[draft.index] = name->selector;
 }
 
