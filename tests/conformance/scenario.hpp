@@ -4,8 +4,8 @@
 //   FRESH_CASE("name", "[tags]", {"CUDA_LAUNCH_BLOCKING", "1"}, …) { … }   a test case, with its environment
 //   ANSWERS(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);    makes the call; it must return exactly this
 //   SHOWS("flags 7", "flags " << flags);                     a value, as the driver record writes it
-//   NOTES("total " << bytes);                                 a value that differs between devices: recorded, not
-//   judged DIFFERS("why", call, gpu_answer, simulator_answer);      an intended difference (README.md lists them)
+//   NOTES("total " << bytes);                                 a value that differs between devices: only recorded
+//   DIFFERS("why", call, gpu_answer, simulator_answer);       an intended difference (README.md lists them)
 //
 // With CONFORMANCE_RECORD=<file> in the environment, the cases also append the driver's results to that file, in
 // the driver record's form.

@@ -39,10 +39,10 @@ CUresult driver::call_cuDevSmResourceSplitByCount(CUdevResource* result, unsigne
   require(input->_internal_padding[0] == 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
   const u32 total = input->sm.smCount;
   require(minCount <= total && total <= kMultiprocessors, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
-  const u32 unit = (flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING) != 0 ? kAlone : kTogether;
+  const u32 unit = (flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING) != 0 ? kWithoutClusters : kWithClusters;
   const u32 size = std::min(total, std::max((minCount + unit - 1) / unit * unit, unit));
   require(size != 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
-  const u32 possible = unit == kTogether ? std::min(total / size, kMostTogether) : total / size;
+  const u32 possible = unit == kWithClusters ? std::min(total / size, kMostWithClusters) : total / size;
   *nbGroups = result == nullptr ? possible : std::min(*nbGroups, possible);
   if (result != nullptr) std::fill_n(result, *nbGroups, multiprocessors(size, true));
   if (remaining != nullptr) *remaining = multiprocessors(total - *nbGroups * size);
@@ -70,24 +70,24 @@ CUresult driver::call_cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc
   require(phCtx != nullptr && count >= 1 && count <= kMultiprocessors && flags == CU_GREEN_CTX_DEFAULT_STREAM);
   const auto made = std::make_shared<GreenContext>(device, static_cast<u32>(count));
   *phCtx = made->handle = green_contexts().add(made);
-  const std::scoped_lock lock(owners().mutex);
-  owners().by_name[made->name] = made->handle;
+  const std::scoped_lock lock(green_owners().mutex);
+  green_owners().by_name[made->name] = made->handle;
   return CUDA_SUCCESS;
 }
 
 // Its streams end with it.
 CUresult driver::call_cuGreenCtxDestroy(CUgreenCtx hCtx) {
   const auto green = get_green(hCtx);
-  const std::scoped_lock lock(green->mutex, owners().mutex);
+  const std::scoped_lock lock(green->mutex, green_owners().mutex);
   require(green_contexts().remove(hCtx) != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  owners().destroyed.insert(hCtx);
+  green_owners().destroyed.insert(hCtx);
   for (const auto& weak : green->streams) {
     const auto stream = weak.lock();
     if (!stream) continue;
     stream->closed = stream->orphaned = true;
   }
-  std::erase_if(owners().by_stream, [&](const auto& entry) { return entry.second == hCtx; });
-  owners().by_name.erase(green->name);
+  std::erase_if(green_owners().by_stream, [&](const auto& entry) { return entry.second == hCtx; });
+  green_owners().by_name.erase(green->name);
   end_name(green->name);
   return CUDA_SUCCESS;
 }

@@ -17,7 +17,7 @@ namespace {
 
 thread_local CallInProgress in_progress{};
 
-CUresult guarded(CUresult (*body)(void*), void* object, std::string& why) noexcept {
+CUresult call_and_catch(CUresult (*body)(void*), void* object, std::string& why) noexcept {
   try {
     return body(object);
   } catch (Failure& failure) {
@@ -42,7 +42,7 @@ CUresult run_call(const Call& call, CUresult (*body)(void* object), void* object
   TimelineCall timed;
   std::string why;
   const CallInProgress outer = std::exchange(in_progress, {call.symbol, call.per_thread});  // callbacks make calls
-  const CUresult result = guarded(body, object, why);
+  const CUresult result = call_and_catch(body, object, why);
   in_progress = outer;
   if (timeline_on()) timed.ends(call.symbol, result);
   if (result == CUDA_SUCCESS && checks().leak) note_call(call.symbol, call.values, call.count);

@@ -25,8 +25,9 @@ const char* verb(Access kind) {
 
 std::string count(u64 n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
 
-// An access, for what is to be said if it is wrong. `size`: less than was asked for once last_word has cut it.
-struct Wrong {
+// An access while it is checked, with what a fault says of it. `size`: less than was asked for once last_word has cut
+// it.
+struct CheckedAccess {
   u32 lane;
   Space space;
   u64 address;
@@ -75,121 +76,122 @@ std::string all_shared(const Block& block) { return "the block's " + count(block
 std::string all_local(u32 limit) { return "the " + count(limit) + " of local memory that the thread uses now"; }
 
 // A generic address just before the window of shared or local memory belongs to something else; told is what was meant.
-void fault_if_before_a_window(const Warp& warp, Wrong wrong) {
-  wrong.space = Space::generic;
-  const u64 shared = below_zero(wrong.address - kSharedWindow), local = below_zero(wrong.address - kLocalWindow);
+void fault_if_before_a_window(const Warp& warp, CheckedAccess checked) {
+  checked.space = Space::generic;
+  const u64 shared = below_zero(checked.address - kSharedWindow), local = below_zero(checked.address - kLocalWindow);
   if (shared != 0 && warp.block->shared_bytes != 0)
-    wrong.fault(FaultKind::illegal_address, before(shared, all_shared(*warp.block)));
-  if (local != 0) wrong.fault(FaultKind::illegal_address, before(local, all_local(local_limit(warp, wrong.lane))));
+    checked.fault(FaultKind::illegal_address, before(shared, all_shared(*warp.block)));
+  if (local != 0) checked.fault(FaultKind::illegal_address, before(local, all_local(local_limit(warp, checked.lane))));
 }
 
 // The same of addresses just before those of a block's own shared memory, which are another block's, if it is there.
-void fault_if_before_shared(const Block& block, const Wrong& wrong, u64 address, FaultKind kind) {
+void fault_if_before_shared(const Block& block, const CheckedAccess& checked, u64 address, FaultKind kind) {
   const u64 below = below_zero(address - u64{block.rank} * kSharedStride);
   if (below != 0 && block.shared_bytes != 0 && address % kSharedStride >= block.shared_bytes)
-    wrong.fault(kind, before(below, all_shared(block)));
+    checked.fault(kind, before(below, all_shared(block)));
 }
 
-std::byte* in_shared(Warp& warp, Wrong& wrong, Space space, u64 address) {
+std::byte* in_shared(Warp& warp, CheckedAccess& checked, Space space, u64 address) {
   Block* block = warp.block;
   const u32 rank = shared_rank(address);
   if (rank != block->rank) {
     const auto& blocks = block->cluster->blocks;
     // The kinds of fault are those that an H200 reports.
     if (rank >= blocks.size()) {
-      fault_if_before_shared(*block, wrong, address, FaultKind::trap);
-      fault_if_before_a_window(warp, wrong);
-      wrong.fault(FaultKind::trap, "in the shared memory of a block that the cluster does not have");
+      fault_if_before_shared(*block, checked, address, FaultKind::trap);
+      fault_if_before_a_window(warp, checked);
+      checked.fault(FaultKind::trap, "in the shared memory of a block that the cluster does not have");
     }
     if (space == Space::shared) {
-      fault_if_before_shared(*block, wrong, address, FaultKind::illegal_instruction);
-      wrong.fault(FaultKind::illegal_instruction,
-                  "in the shared memory of another block of the cluster, which an "
-                  "instruction for shared::cta memory cannot reach");
+      fault_if_before_shared(*block, checked, address, FaultKind::illegal_instruction);
+      checked.fault(FaultKind::illegal_instruction,
+                    "in the shared memory of another block of the cluster, which an "
+                    "instruction for shared::cta memory cannot reach");
     }
     block = blocks[rank].get();
     if (block->live_threads == 0)
-      wrong.fault(FaultKind::illegal_address, "in the shared memory of a block of the cluster that has ended");
+      checked.fault(FaultKind::illegal_address, "in the shared memory of a block of the cluster that has ended");
   }
   address %= kSharedStride;
   if (const u64 offset = address - kReservedShared;
-      block->grid->kernel.reserved_shared && offset < kSharedReserved && wrong.size <= kSharedReserved - offset) {
+      block->grid->kernel.reserved_shared && offset < kSharedReserved && checked.size <= kSharedReserved - offset) {
     return block->shared + reserved_shared_at(block->shared_bytes) + offset;
   }
-  if (address > block->shared_bytes || wrong.size > block->shared_bytes - address) {
+  if (address > block->shared_bytes || checked.size > block->shared_bytes - address) {
     const u64 mapped = mapped_shared(block->shared_bytes);
-    wrong.past_end(warp,
-                   block->shared_bytes == 0 ? "in shared memory, but the kernel has none"
-                                            : beyond(address, wrong.size, block->shared_bytes, all_shared(*block)),
-                   address <= mapped && wrong.size <= mapped - address);
+    checked.past_end(warp,
+                     block->shared_bytes == 0 ? "in shared memory, but the kernel has none"
+                                              : beyond(address, checked.size, block->shared_bytes, all_shared(*block)),
+                     address <= mapped && checked.size <= mapped - address);
   }
   return block->shared + address;
 }
 
-std::byte* in_local(Warp& warp, const Wrong& wrong, u64 address) {
-  const u32 limit = local_limit(warp, wrong.lane);
-  if (address > limit || wrong.size > limit - address) {
+std::byte* in_local(Warp& warp, const CheckedAccess& checked, u64 address) {
+  const u32 limit = local_limit(warp, checked.lane);
+  if (address > limit || checked.size > limit - address) {
     const u64 below = below_zero(address);
-    wrong.fault(FaultKind::illegal_address,
-                below != 0 ? before(below, all_local(limit)) : beyond(address, wrong.size, limit, all_local(limit)));
+    checked.fault(FaultKind::illegal_address, below != 0 ? before(below, all_local(limit))
+                                                         : beyond(address, checked.size, limit, all_local(limit)));
   }
-  return warp.block->local(warp, wrong.lane) + address;
+  return warp.block->local(warp, checked.lane) + address;
 }
 
-std::byte* in_parameters(Warp& warp, const Wrong& wrong, u64 address) {
+std::byte* in_parameters(Warp& warp, const CheckedAccess& checked, u64 address) {
   const auto& parameters = warp.block->grid->launch.parameters;
-  if (wrong.kind != Access::read)
-    wrong.fault(FaultKind::illegal_address, "in the kernel's parameters, which are read-only");
-  if (address > parameters.size() || wrong.size > parameters.size() - address)
-    wrong.fault(FaultKind::illegal_address, beyond(address, wrong.size, parameters.size(), "the kernel's parameters"));
+  if (checked.kind != Access::read)
+    checked.fault(FaultKind::illegal_address, "in the kernel's parameters, which are read-only");
+  if (address > parameters.size() || checked.size > parameters.size() - address)
+    checked.fault(FaultKind::illegal_address,
+                  beyond(address, checked.size, parameters.size(), "the kernel's parameters"));
   return const_cast<std::byte*>(parameters.data()) + address;
 }
 
 // C libraries read strings a whole word at a time, the last one past the string's end. The rest of that word is there
 // on a GPU, too, so in variables and on the device's heap it may be read; elsewhere an aligned read that is cut off is
 // more likely a vector too many. Null if this is no such read.
-std::byte* last_word(Warp& warp, Wrong& wrong) {
-  if (wrong.kind != Access::read || wrong.size > 8 || wrong.address % wrong.size != 0) return nullptr;
-  const auto a = AddressSpace::instance().find(wrong.address);
+std::byte* last_word(Warp& warp, CheckedAccess& checked) {
+  if (checked.kind != Access::read || checked.size > 8 || checked.address % checked.size != 0) return nullptr;
+  const auto a = AddressSpace::instance().find(checked.address);
   if (a == nullptr || a->context != warp.block->grid->launch.context) return nullptr;
   const bool variable = a->kind == MemoryKind::module_global || a->kind == MemoryKind::module_constant;
   if (!variable && !from_heap(*a)) return nullptr;
-  wrong.size = static_cast<u32>(a->base + a->size - wrong.address);
-  return a->host + (wrong.address - a->base);
+  checked.size = static_cast<u32>(a->base + a->size - checked.address);
+  return a->host + (checked.address - a->base);
 }
 
-std::byte* in_global(Warp& warp, Wrong& wrong, View* cached) {
-  if (cached != nullptr && wrong.address >= cached->begin && wrong.address < cached->end &&
-      wrong.size <= cached->end - wrong.address && (wrong.kind == Access::read || cached->writable))
-    return reinterpret_cast<std::byte*>(wrong.address + static_cast<u64>(cached->delta));
+std::byte* in_global(Warp& warp, CheckedAccess& checked, View* cached) {
+  if (cached != nullptr && checked.address >= cached->begin && checked.address < cached->end &&
+      checked.size <= cached->end - checked.address && (checked.kind == Access::read || cached->writable))
+    return reinterpret_cast<std::byte*>(checked.address + static_cast<u64>(cached->delta));
   AddressSpace& space = AddressSpace::instance();
   const u64 context = warp.block->grid->launch.context;
-  const auto view = space.view(wrong.address, wrong.size, context);
-  const bool allowed = view.has_value() && view->readable && (wrong.kind == Access::read || view->writable);
+  const auto view = space.view(checked.address, checked.size, context);
+  const bool allowed = view.has_value() && view->readable && (checked.kind == Access::read || view->writable);
   if (!allowed) {
-    if (std::byte* word = last_word(warp, wrong)) return word;
-    const Space really = space_of(wrong.address);
-    fault_if_before_a_window(warp, wrong);
-    if (std::byte* at = space.in_last_page(wrong.address, wrong.size, context)) {
-      wrong.past_end(warp, space.describe(wrong.address, wrong.size, context), true);
+    if (std::byte* word = last_word(warp, checked)) return word;
+    const Space really = space_of(checked.address);
+    fault_if_before_a_window(warp, checked);
+    if (std::byte* at = space.in_last_page(checked.address, checked.size, context)) {
+      checked.past_end(warp, space.describe(checked.address, checked.size, context), true);
       return at;
     }
-    wrong.fault(FaultKind::illegal_address, really == Space::global
-                                                ? space.describe(wrong.address, wrong.size, context)
-                                                : std::string("a generic address of ") + name(really) +
-                                                      " memory, which an instruction for global memory cannot reach");
+    checked.fault(FaultKind::illegal_address, really == Space::global
+                                                  ? space.describe(checked.address, checked.size, context)
+                                                  : std::string("a generic address of ") + name(really) +
+                                                        " memory, which an instruction for global memory cannot reach");
   }
   if (cached != nullptr) *cached = *view;
-  return reinterpret_cast<std::byte*>(wrong.address + static_cast<u64>(view->delta));
+  return reinterpret_cast<std::byte*>(checked.address + static_cast<u64>(view->delta));
 }
 
-std::byte* find(Warp& warp, Wrong& wrong, Space space, u64 address, View* view) {
+std::byte* find(Warp& warp, CheckedAccess& checked, Space space, u64 address, View* view) {
   switch (space) {
     case Space::shared:
-    case Space::shared_cluster: return in_shared(warp, wrong, space, address);
-    case Space::local: return in_local(warp, wrong, address);
-    case Space::param: return in_parameters(warp, wrong, address);
-    default: return in_global(warp, wrong, view);
+    case Space::shared_cluster: return in_shared(warp, checked, space, address);
+    case Space::local: return in_local(warp, checked, address);
+    case Space::param: return in_parameters(warp, checked, address);
+    default: return in_global(warp, checked, view);
   }
 }
 
@@ -231,24 +233,24 @@ View& GridObserver::view_of(u64 address) {
 }
 
 std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 size, u32 align, Access kind, View* view) {
-  Wrong wrong{lane, space, address, size, kind};
+  CheckedAccess checked{lane, space, address, size, kind};
   if (address % align != 0) {
     const Space really = space == Space::generic ? space_of(address) : space;
     const std::string where = "not a multiple of " + std::to_string(align);
-    wrong.fault(
+    checked.fault(
         FaultKind::misaligned_address,
         really != Space::global && really != Space::constant
             ? where
             : where + "; " + AddressSpace::instance().describe(address, size, warp.block->grid->launch.context));
   }
   if (space == Space::generic) {
-    wrong.space = space_of(address);
-    if (wrong.space != Space::global) space = wrong.space, address -= window(space);
+    checked.space = space_of(address);
+    if (checked.space != Space::global) space = checked.space, address -= window(space);
     if (space == Space::shared) space = Space::shared_cluster;
   }
-  if (warp.observer == nullptr || !warp.observer->wants_accesses()) return find(warp, wrong, space, address, view);
-  std::byte* at = find(warp, wrong, space, address, &warp.block->grid->observer->view_of(address));
-  if (!wrong.tolerated) warp.observer->touch(lane, space, address, at, wrong.size, kind);
+  if (warp.observer == nullptr || !warp.observer->wants_accesses()) return find(warp, checked, space, address, view);
+  std::byte* at = find(warp, checked, space, address, &warp.block->grid->observer->view_of(address));
+  if (!checked.tolerated) warp.observer->touch(lane, space, address, at, checked.size, kind);
   return at;
 }
 

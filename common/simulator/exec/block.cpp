@@ -175,7 +175,7 @@ void Block::arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wa
   if (wait) {
     Fragment& fragment = park(warp, at, Wait::barrier, warp.pc);
     fragment.barrier = id;
-    fragment.members = static_cast<u32>(reduction);
+    fragment.reduction = reduction;
   }
   if (complete(barrier)) open(id);
 }
@@ -200,12 +200,12 @@ void Block::open(u32 id) {
       if (f.wait != Wait::barrier || f.barrier != id) continue;
       f.wait = Wait::none;
       runnable |= 1u << warp.index;
-      if (f.members == static_cast<u32>(Reduction::none)) continue;
+      if (f.reduction == Reduction::none) continue;
       std::byte* destination = f.frame->registers + f.at->slot[0];
-      if (f.members == static_cast<u32>(Reduction::popc)) {
+      if (f.reduction == Reduction::popc) {
         for_lanes(f.lanes, [&](u32 lane) { reinterpret_cast<u32*>(destination)[lane] = barrier.holding; });
       } else {
-        const bool all = f.members == static_cast<u32>(Reduction::all);
+        const bool all = f.reduction == Reduction::all;
         const bool holds = all ? barrier.holding == barrier.reduced : barrier.holding != 0;
         u32& predicate = *reinterpret_cast<u32*>(destination);
         predicate = holds ? predicate | f.lanes : predicate & ~f.lanes;

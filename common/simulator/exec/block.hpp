@@ -55,8 +55,6 @@ struct Executor {
   void refresh();  // forgets the views if the map of memory has changed
 };
 
-enum class Reduction : u8 { none, popc, all, any };
-
 // PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier".
 struct Barrier {
   u32 wanted = 0;                // threads; 0: all that have not exited

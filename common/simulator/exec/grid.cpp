@@ -101,9 +101,9 @@ Grid::Grid(const Launch& l)
       local_bytes(round_up(l.kernel->local_bytes, 16) + (needs_stack(entry) ? stack_for(l.stack_bytes) : 0)),
       frame_stride(round_up(entry.frame_bytes, 64) + (entry.frame_bytes % 4096 == 0 ? 64 : 0)),
       clusters_(l.grid.count() / l.cluster.count()),
-      waiting_{{0, clusters_}},
       limit_(residency(*this, l.cluster.count(), l.cooperative)),
       budget_(budget_wanted()),
+      waiting_{{0, clusters_}},
       next_note_(kFirstNote) {
   for (auto& t : tid) t.resize(warps * kWarpSize);
   u32 thread = 0;
@@ -154,7 +154,7 @@ Grid::~Grid() {
 bool Grid::start_new() const {
   if (waiting_.empty()) return false;
   if (yielded_.empty()) return true;
-  return owed_ > 0 && resident_ < limit_;
+  return starts_first_ > 0 && resident_ < limit_;
 }
 
 bool Grid::has_work() {
@@ -211,11 +211,11 @@ Grid::Share Grid::take(bool wait, i64 cost) {
     }
     taken.next = take_waiting(cost);
     ++resident_;
-    if (owed_ > 0) --owed_;
+    if (starts_first_ > 0) --starts_first_;
     spent_ = 0;
-    if (!spare_.empty()) {
-      taken.cluster = std::move(spare_.back());
-      spare_.pop_back();
+    if (!free_clusters_.empty()) {
+      taken.cluster = std::move(free_clusters_.back());
+      free_clusters_.pop_back();
     }
   }
   if (taken.cluster == nullptr) taken.cluster = std::make_unique<Cluster>();
@@ -242,8 +242,7 @@ Fault Grid::endless(const Cluster& c, const std::string& why) const {
 // How many seconds blocks may spin.
 i64 Grid::patience() const { return std::max<i64>(budget_ / kSpinRate, 1); }
 
-// Blocks that spin leave the machine to others, so they use up few instructions: time counts for them as well. With the
-// lock held.
+// Blocks that spin leave the machine to others, so they use up few instructions: time counts for them as well.
 bool Grid::spins_for_ever(Outcome outcome) {
   const bool all = outcome == Outcome::spins && !start_new();
   const auto now = all ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
@@ -254,7 +253,7 @@ bool Grid::spins_for_ever(Outcome outcome) {
   return now - spinning_ > std::chrono::seconds(patience());
 }
 
-// Whoever waits for a long kernel sees that it is at work, and how far. With the lock held.
+// A user who waits for a long kernel sees that it is at work, and how far it has come.
 void Grid::note_progress() {
   if (++turns_ % kTurns != 0) return;
   const auto seconds =
@@ -280,11 +279,11 @@ void Grid::give_back(Share share, Outcome outcome, i64 spent) {
   if (share.finished != 0) {
     finished_ += share.finished;
     spent_ = 0;
-    idle_ = owed_ = 0;
+    idle_ = starts_first_ = 0;
   }
   if (outcome == Outcome::finished) {
     --resident_;
-    spare_.push_back(std::move(share.cluster));
+    free_clusters_.push_back(std::move(share.cluster));
     if (finished_ == clusters_) changed_.notify_all();
     return;
   }
@@ -307,7 +306,7 @@ void Grid::give_back(Share share, Outcome outcome, i64 spent) {
   }
   idle_ += outcome == Outcome::spins ? 16 : 1;
   if (idle_ > 32 * resident_ || launch.cooperative) {
-    owed_ = std::max<u64>(resident_, 1);
+    starts_first_ = std::max<u64>(resident_, 1);
     idle_ = 0;
   }
   yielded_.push_back(std::move(share.cluster));

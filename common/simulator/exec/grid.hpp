@@ -45,7 +45,10 @@ struct Grid {
  private:
   std::vector<std::byte> constants_;
   std::shared_ptr<Allocation> workspace_;
-  std::mutex mutex_;
+  u64 clusters_, limit_;  // of the grid; that may have begun and not ended
+  i64 budget_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::atomic<bool> stop_{false};
   std::condition_variable changed_;
   struct Numbers {  // of clusters, begin <= … < end
     u64 begin, end;
@@ -56,26 +59,25 @@ struct Grid {
     Numbers next{0, 0};
     u64 finished = 0;  // of this share
   };
-  u64 clusters_, finished_ = 0;
+  std::mutex mutex_;  // must be held for the following
+  u64 finished_ = 0, resident_ = 0;
   std::deque<Numbers> waiting_;  // have not begun; the lowest first
-  u64 resident_ = 0, limit_;
-  u64 owed_ = 0;            // to be started before any that has yielded goes on
-  u64 idle_ = 0;            // slices since a cluster has ended, in sixteenths for those that did not spin
-  i64 budget_, spent_ = 0;  // instructions since a cluster started or ended
+  u64 starts_first_ = 0;         // how many clusters start before one that has yielded goes on
+  u64 idle_ = 0;                 // slices since a cluster has ended, in sixteenths for those that did not spin
+  i64 spent_ = 0;                // instructions since a cluster started or ended
   std::chrono::steady_clock::time_point spinning_{};  // since when all do nothing but spin; {}: they do not
   u64 turns_ = 0;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  i64 next_note_;  // seconds after that
-  std::atomic<bool> stop_{false};
+  i64 next_note_;  // seconds after began_
   std::deque<std::unique_ptr<Cluster>> yielded_;
-  std::vector<std::unique_ptr<Cluster>> spare_;
+  std::vector<std::unique_ptr<Cluster>> free_clusters_;  // have ended: the next ones use their memory
 
   Share take(bool wait, i64 cost);
-  Numbers take_waiting(i64 cost);
   void set_constants();
-  bool start_new() const;
   void start(Cluster& cluster, u64 number);
   void give_back(Share share, Outcome outcome, i64 spent);
+  // mutex_ must be held for these.
+  Numbers take_waiting(i64 cost);
+  bool start_new() const;
   void note_progress();
   bool spins_for_ever(Outcome outcome);
   i64 patience() const;

@@ -17,7 +17,7 @@ using Handler = void (*)(Warp& warp, const Instruction& instruction);
 
 // Where an operand lives: a byte offset from the frame's registers, or, with kConstant set, from the function's
 // constants. A value of n bytes takes 32 * n bytes, lane by lane, aligned to 64. A predicate takes 4 bytes: one bit a
-// lane.
+// lane. While a function is translated (ptx/draft.hpp), a Slot without kConstant is the number of a virtual register.
 using Slot = u32;
 constexpr Slot kConstant = 0x8000'0000u;
 constexpr Slot kNoSlot = 0x7fff'ffffu;
@@ -29,7 +29,7 @@ struct alignas(64) Instruction {
   Slot slot[6] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // the first six operands, vectors flattened
   const Slot* wide = nullptr;  // all operands, if there are more than six
   i64 offset = 0;  // of a memory operand, or an immediate that the row takes as such
-  u32 target = kNoTarget;  // index of an instruction (bra), of a function (call), of a table (brx), a special register
+  u32 target = kNoTarget;  // of an instruction (bra), in Code::calls (call), in Code::tables (brx); a special register
   Slot guard = kNoSlot;  // predicate; lowest bit set: negated
   u32 control = 0;  // what the row's bind function wants its handler to know (Bound::control)
   u32 statement = 0;  // index in Code::statements: where it came from
@@ -93,7 +93,7 @@ struct Code {
     Slot slot = kNoSlot;
   };
   std::vector<Index> indices;
-  std::vector<std::unique_ptr<Slot[]>> wide;
+  std::vector<std::vector<Slot>> wide;  // what Instruction::wide points to
   std::vector<std::vector<u32>> tables;  // brx.idx: indices of instructions
   std::vector<CallSite> calls;  // Instruction::target of a call is an index in here
   u32 frame_bytes = 0;  // registers of one warp's frame

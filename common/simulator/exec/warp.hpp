@@ -56,6 +56,8 @@ enum class Wait : u8 {
   cluster,    // barrier.cluster.wait
 };
 
+enum class Reduction : u8 { none, popc, all, any };  // of bar.red
+
 struct Fragment {
   u32 pc = 0;
   u32 lanes = 0;
@@ -64,7 +66,8 @@ struct Fragment {
   u32 turns = 0;  // times it has used up its share: fewest go first
   Wait wait = Wait::none;
   u32 barrier = 0;
-  u32 members = 0;
+  u32 members = 0;                        // lanes, of a .sync instruction
+  Reduction reduction = Reduction::none;  // of a barrier
   const Instruction* at = nullptr;  // where it waits
 };
 

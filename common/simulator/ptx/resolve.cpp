@@ -223,7 +223,7 @@ static void assign_slots(Body& body, const Flow& flow) {
     if (body.function.statements[instruction.statement].guard_negated) instruction.guard |= 1;
   }
   for (auto& wide : code.wide) {
-    for (u32 i = 1; i <= wide[0]; ++i) map(wide[i]);
+    for (Slot& slot : wide) map(slot);
   }
   for (CallSite& site : code.calls) {
     map(site.pointer);

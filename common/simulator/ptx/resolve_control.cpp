@@ -8,8 +8,18 @@
 
 namespace cudasim::ptx {
 
-static void call_target(const Draft& draft, const Statement& s, const Operand& arguments, CallSite& site);
 namespace {
+
+// What a call passes or takes, while it is translated.
+struct Passed : CallSite::Argument {
+  const Operand* number = nullptr;  // an immediate argument, whose type is its parameter's
+  bool discarded = false;           // "_": the result gets a place that is not read
+};
+
+// What the callee takes and returns.
+struct Signature {
+  const std::vector<Parameter>*results = nullptr, *parameters = nullptr;
+};
 
 // The parameters with the elements of vector registers one by one, as CallSite has them.
 std::vector<Parameter> one_by_one(const std::vector<Parameter>& list) {
@@ -135,10 +145,10 @@ static Operand one_by_one(const Body& body, const Operand& list) {
 }
 
 // passed = (register | parameter | number | "_") {"," …}: a number only as an argument, "_" only as a result
-static std::vector<CallSite::Argument> passed(const Draft& draft, const Operand& list, bool result) {
-  std::vector<CallSite::Argument> all;
+static std::vector<Passed> passed(const Draft& draft, const Operand& list, bool result) {
+  std::vector<Passed> all;
   for (const Operand& each : list.elements) {
-    CallSite::Argument argument;
+    Passed argument;
     if (const std::optional<Reg> reg = find_register(draft, each)) {
       argument.in_register = true;
       argument.slot = reg->id;
@@ -161,12 +171,10 @@ static std::vector<CallSite::Argument> passed(const Draft& draft, const Operand&
         argument.size = own.in_register ? static_cast<u32>(own.size) : handed_over(own.size, own.align);
       }
     } else if (const Immediate* number = std::get_if<Immediate>(&each.value); number != nullptr && !result) {
-      argument.in_register = true;  // its width is the parameter's: see check_passed
-      argument.slot = kConstant;
-      argument.size = 0;
-      argument.local = static_cast<u32>(all.size());
+      argument.in_register = true;
+      argument.number = &each;
     } else if (std::holds_alternative<Sink>(each.value) && result) {
-      argument.size = kUnset;  // a place of the result's size: see call_target
+      argument.discarded = true;
     } else {
       mismatch(draft);
     }
@@ -184,7 +192,7 @@ void note_narrow(Body& body, const std::vector<Parameter>& results, const std::v
     body.out.narrow = {at, "returning predicate, 8-bit and 16-bit values from"};
 }
 
-static void check_passed(const Draft& draft, const Statement& statement, const std::vector<CallSite::Argument>& passed,
+static void check_passed(const Draft& draft, const Statement& statement, const std::vector<Passed>& passed,
                          const std::vector<Parameter>& wanted) {
   if (passed.size() != wanted.size()) fail(statement.at, "Call has wrong number of parameters");
   for (std::size_t i = 0; i < passed.size(); ++i) {
@@ -195,37 +203,14 @@ static void check_passed(const Draft& draft, const Statement& statement, const s
   }
 }
 
-// call = "call" [".uni"] ["(" passed ")" ","] target ["," "(" passed ")"] ["," (table | prototype)]
-void call(const Draft& draft, const Statement& s) {
-  if (!only_uni(s.modifiers)) fail(s.at, "Unknown modifier '." + Cursor::shown(s.modifiers.back()) + "'");
-  CallSite site;
-  const Operand arguments = one_by_one(draft.body, s.operands[2]);
-  site.results = passed(draft, one_by_one(draft.body, s.operands[0]), true);
-  site.arguments = passed(draft, arguments, false);
-  call_target(draft, s, arguments, site);
-  Instruction instruction;
-  instruction.run = run_call;
-  instruction.guard = guard(draft, s);
-  instruction.target = static_cast<u32>(draft.body.out.code->calls.size());
-  for (const CallSite::Argument& each : site.arguments) {
-    if (each.in_register) mention(draft.body, each.slot, false, false);
-  }
-  for (const CallSite::Argument& each : site.results) {
-    if (each.in_register) mention(draft.body, each.slot, true, s.guard.empty());
-  }
-  const Slot pointer = site.pointer;
-  draft.body.out.code->calls.push_back(std::move(site));
-  emit(draft.body, instruction, {pointer}, {});
-}
-
 // target = function | register
 //
-// Finds what is called, and gives immediate arguments the types of its parameters. Long because each kind of callee has
-// errors of its own, in ptxas's words.
-static void call_target(const Draft& draft, const Statement& s, const Operand& arguments, CallSite& site) {
+// Finds what is called; nothing if it is not there, which is an error. Long because each kind of callee has errors of
+// its own, in ptxas's words.
+static std::optional<Signature> find_callee(const Draft& draft, const Statement& s, CallSite& site) {
   const Name* name = std::get_if<Name>(&s.operands[1].value);
   if (name == nullptr) mismatch(draft);
-  const std::vector<Parameter>*results = nullptr, *parameters = nullptr;
+  Signature found;
   if (const std::optional<Reg> reg = find_register(draft, s.operands[1])) {
     if (bytes(reg->type) != 8 || is_float(reg->type)) mismatch(draft);
     site.pointer = reg->id;
@@ -238,15 +223,15 @@ static void call_target(const Draft& draft, const Statement& s, const Operand& a
       fail(s.at, "Call to '" + Cursor::shown(name->text) + "' requires call prototype");
     }
     if (binding->kind == Binding::prototype) {
-      results = &draft.body.function.prototypes[binding->index].results;
-      parameters = &draft.body.function.prototypes[binding->index].parameters;
+      found.results = &draft.body.function.prototypes[binding->index].results;
+      found.parameters = &draft.body.function.prototypes[binding->index].parameters;
     } else {
       const auto& targets = draft.body.function.tables[binding->index].targets;
       for (const std::string& target : targets) {
         const Symbol* symbol = symbol_of(draft, target);
         if (symbol == nullptr || symbol->kind != Symbol::function) unknown(draft, target);
-        results = &draft.body.link.functions[symbol->index].function->results;
-        parameters = &draft.body.link.functions[symbol->index].function->parameters;
+        found.results = &draft.body.link.functions[symbol->index].function->results;
+        found.parameters = &draft.body.link.functions[symbol->index].function->parameters;
       }
     }
   } else {
@@ -258,8 +243,8 @@ static void call_target(const Draft& draft, const Statement& s, const Operand& a
     }
     if (symbol->kind != Symbol::function) fail(s.at, "Label expected for argument 0 of instruction 'call'");
     const LinkedFunction& callee = draft.body.link.functions[symbol->index];
-    results = &callee.function->results;
-    parameters = &callee.function->parameters;
+    found.results = &callee.function->results;
+    found.parameters = &callee.function->parameters;
     if (callee.function->is_entry) fail(s.at, "Entry function '" + name->text + "' cannot be called");
     if (callee.defined) {
       site.callee = callee.index;
@@ -271,24 +256,26 @@ static void call_target(const Draft& draft, const Statement& s, const Operand& a
     } else {
       draft.body.link.errors.push_back(
           {Diagnostic::unresolved, s.at, "Unresolved extern function '" + name->text + "'"});
-      return;
+      return std::nullopt;
     }
   }
-  const std::vector<Parameter> taken = one_by_one(*parameters);
-  for (CallSite::Argument& argument : site.arguments) {
-    if (!argument.in_register || argument.slot != kConstant || argument.size != 0) continue;
-    const u32 index = argument.local;
-    if (index >= taken.size()) mismatch(draft);
-    const Type type = taken[index].type;
-    if (type == Type::pred) mismatch(draft);
-    argument.slot = value(draft, arguments.elements[index], type, false, nullptr).slot;
-    argument.size = bytes(type);
-    argument.local = 0;
+  return found;
+}
+
+// Gives numbers the types of their parameters, and discarded results a place of their size.
+static void settle(const Draft& draft, const Statement& s, std::vector<Passed>& results,
+                   const std::vector<Parameter>& given, std::vector<Passed>& arguments,
+                   const std::vector<Parameter>& taken) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    Passed& argument = arguments[i];
+    if (argument.number == nullptr) continue;
+    if (i >= taken.size() || taken[i].type == Type::pred) mismatch(draft);
+    argument.slot = value(draft, *argument.number, taken[i].type, false, nullptr).slot;
+    argument.size = bytes(taken[i].type);
   }
-  const std::vector<Parameter> given = one_by_one(*results);
-  for (std::size_t i = 0; i < site.results.size() && i < given.size(); ++i) {
-    CallSite::Argument& unwanted = site.results[i];
-    if (unwanted.size != kUnset) continue;
+  for (std::size_t i = 0; i < results.size() && i < given.size(); ++i) {
+    Passed& unwanted = results[i];
+    if (!unwanted.discarded) continue;
     unwanted.in_register = given[i].in_register;
     if (given[i].in_register) {
       unwanted.slot = temporary(draft.body, given[i].type);
@@ -298,9 +285,36 @@ static void call_target(const Draft& draft, const Statement& s, const Operand& a
       unwanted.local = place_local(draft.body, unwanted.size, given[i].align, s.at);
     }
   }
-  note_narrow(draft.body, *results, *parameters, s.at);
-  check_passed(draft, s, site.results, given);
-  check_passed(draft, s, site.arguments, taken);
+}
+
+// call = "call" [".uni"] ["(" passed ")" ","] target ["," "(" passed ")"] ["," (table | prototype)]
+void call(const Draft& draft, const Statement& s) {
+  if (!only_uni(s.modifiers)) fail(s.at, "Unknown modifier '." + Cursor::shown(s.modifiers.back()) + "'");
+  CallSite site;
+  const Operand result_list = one_by_one(draft.body, s.operands[0]), list = one_by_one(draft.body, s.operands[2]);
+  std::vector<Passed> results = passed(draft, result_list, true), arguments = passed(draft, list, false);
+  if (const std::optional<Signature> callee = find_callee(draft, s, site)) {
+    const std::vector<Parameter> given = one_by_one(*callee->results), taken = one_by_one(*callee->parameters);
+    settle(draft, s, results, given, arguments, taken);
+    note_narrow(draft.body, *callee->results, *callee->parameters, s.at);
+    check_passed(draft, s, results, given);
+    check_passed(draft, s, arguments, taken);
+  }
+  Instruction instruction;
+  instruction.run = run_call;
+  instruction.guard = guard(draft, s);
+  instruction.target = static_cast<u32>(draft.body.out.code->calls.size());
+  for (const Passed& each : arguments) {
+    if (each.in_register) mention(draft.body, each.slot, false, false);
+  }
+  for (const Passed& each : results) {
+    if (each.in_register) mention(draft.body, each.slot, true, s.guard.empty());
+  }
+  site.results.assign(results.begin(), results.end());
+  site.arguments.assign(arguments.begin(), arguments.end());
+  const Slot pointer = site.pointer;
+  draft.body.out.code->calls.push_back(std::move(site));
+  emit(draft.body, instruction, {pointer}, {});
 }
 
 }  // namespace cudasim::ptx

@@ -86,10 +86,7 @@ void by_row(Draft& draft, const Statement& s, const Match& found) {
   instruction.guard = guard(draft, s);
   std::copy_n(draft.slots.begin(), std::min(draft.slots.size(), kSlots), instruction.slot);
   if (draft.slots.size() > kSlots) {
-    auto& wide = draft.body.out.code->wide.emplace_back(std::make_unique<Slot[]>(draft.slots.size() + 1));
-    wide[0] = static_cast<Slot>(draft.slots.size());  // for assign_slots(draft.body)
-    std::copy(draft.slots.begin(), draft.slots.end(), wide.get() + 1);
-    instruction.wide = wide.get() + 1;
+    instruction.wide = draft.body.out.code->wide.emplace_back(draft.slots).data();
   }
   const bool surely = s.guard.empty();
   for (std::size_t i = 0; i < draft.slots.size(); ++i) {

@@ -7,15 +7,15 @@ Registry<GreenContext, CUgreenCtx>& green_contexts() {
   return all;
 }
 
-Owners& owners() {
-  static auto& all = *new Owners;
+GreenOwners& green_owners() {
+  static auto& all = *new GreenOwners;
   return all;
 }
 
 std::shared_ptr<GreenContext> green_named(CUcontext handle) {
-  const std::scoped_lock lock(owners().mutex);
-  const auto found = owners().by_name.find(handle);
-  return found == owners().by_name.end() ? nullptr : green_contexts().find(found->second);
+  const std::scoped_lock lock(green_owners().mutex);
+  const auto found = green_owners().by_name.find(handle);
+  return found == green_owners().by_name.end() ? nullptr : green_contexts().find(found->second);
 }
 
 CUgreenCtx current_green_context() {
@@ -26,9 +26,9 @@ CUgreenCtx current_green_context() {
 
 CUgreenCtx green_context_of(const Stream& stream) {
   if (stream.legacy) return current_green_context();
-  const std::scoped_lock lock(owners().mutex);
-  const auto found = owners().by_stream.find(stream.handle);
-  return found == owners().by_stream.end() ? nullptr : found->second;
+  const std::scoped_lock lock(green_owners().mutex);
+  const auto found = green_owners().by_stream.find(stream.handle);
+  return found == green_owners().by_stream.end() ? nullptr : found->second;
 }
 
 CUcontext context_of_green(CUgreenCtx handle) {
@@ -38,11 +38,11 @@ CUcontext context_of_green(CUgreenCtx handle) {
 
 void join_green_context(CUgreenCtx handle, const std::shared_ptr<Stream>& stream) {
   const auto green = green_contexts().get(handle, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  const std::scoped_lock lock(green->mutex, owners().mutex);
+  const std::scoped_lock lock(green->mutex, green_owners().mutex);
   if (!green->before.empty()) stream->enqueue({}, green->before);
   std::erase_if(green->streams, [](const auto& weak) { return weak.expired(); });
   green->streams.push_back(stream);
-  owners().by_stream[stream->handle] = handle;
+  green_owners().by_stream[stream->handle] = handle;
 }
 
 u64 green_id_of(CUcontext handle) {
@@ -58,8 +58,8 @@ CUdevResource multiprocessors(u32 count, bool part) {
   resource.type = CU_DEV_RESOURCE_TYPE_SM;
   resource._internal_padding[0] = part;
   resource.sm.smCount = count;
-  resource.sm.minSmPartitionSize = kTogether;
-  resource.sm.smCoscheduledAlignment = kTogether;
+  resource.sm.minSmPartitionSize = kWithClusters;
+  resource.sm.smCoscheduledAlignment = kWithClusters;
   return resource;
 }
 
@@ -98,8 +98,8 @@ void require_no_capture(GreenContext& green) {
 std::shared_ptr<GreenContext> get_green(CUgreenCtx handle) {
   require_calls_permitted();
   if (auto green = green_contexts().find(handle)) return green;
-  const std::scoped_lock lock(owners().mutex);
-  fail(owners().destroyed.contains(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT);
+  const std::scoped_lock lock(green_owners().mutex);
+  fail(green_owners().destroyed.contains(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT);
 }
 #endif
 

@@ -39,13 +39,13 @@ struct GreenContext {
 Registry<GreenContext, CUgreenCtx>& green_contexts();
 
 // Maps streams and names of contexts to green contexts. No handle is used twice.
-struct Owners {
+struct GreenOwners {
   std::mutex mutex;
   std::map<CUstream, CUgreenCtx> by_stream;
   std::map<CUcontext, CUgreenCtx> by_name;
   std::set<CUgreenCtx> destroyed;
 };
-Owners& owners();
+GreenOwners& green_owners();
 
 // Null for other contexts.
 std::shared_ptr<GreenContext> green_named(CUcontext handle);
@@ -64,9 +64,9 @@ u64 green_id_of(CUcontext handle);
 
 #if CUDA_VERSION >= 13000
 
-// Multiprocessors are divided in groups of eight, which can run clusters, or else in pairs.
-constexpr u32 kTogether = 8, kAlone = 2;
-constexpr u32 kMostTogether = 15;  // parts of such multiprocessors, as driver 580 has it
+// How many multiprocessors a part has at least: a part of eight can run clusters, a part of two cannot.
+constexpr u32 kWithClusters = 8, kWithoutClusters = 2;
+constexpr u32 kMostWithClusters = 15;  // parts of such multiprocessors, as driver 580 has it
 // A descriptor says how many multiprocessors, and nothing else: there is no call that would end one.
 constexpr std::uintptr_t kDescriptors = 0x3d0000000000;
 

@@ -123,13 +123,13 @@ void Pool::hold(u64 bytes) {
     while (place.on_device() && pieces_.size() * kPiece < reserved())
       pieces_.push_back(std::make_unique<Share>(device, kPiece));
   } catch (const Failure&) {
-    let_go(bytes);
+    release(bytes);
     throw;
   }
   reserved_high_ = std::max(reserved_high_, reserved());
 }
 
-void Pool::let_go(u64 bytes) {
+void Pool::release(u64 bytes) {
   held_ -= bytes;
   while (pieces_.size() * kPiece > reserved()) pieces_.pop_back();
 }
@@ -157,7 +157,7 @@ Pool::Blocks::iterator Pool::make_block(u64 size) {
       block.bytes = bytes;
     }
   } catch (const Failure&) {
-    let_go(capacity);
+    release(capacity);
     throw;
   }
   const u64 address =
@@ -171,7 +171,7 @@ void Pool::leave(Blocks::iterator block, const char* by) {
 }
 
 Pool::Blocks::iterator Pool::erase(Blocks::iterator block) {
-  let_go(block->second.capacity);
+  release(block->second.capacity);
   Owners& all = owners();
   const std::scoped_lock lock(all.mutex);
   all.by_base.erase(block->first);

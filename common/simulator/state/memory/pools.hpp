@@ -76,7 +76,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   };
   using Blocks = std::map<u64, Block>;
 
-  // All with the lock held.
+  // mutex_ must be held.
   Blocks::iterator reusable(const Stream& stream, u64 size);
   Blocks::iterator make_block(u64 size);
   u64 give_out(Blocks::iterator block, u64 size);
@@ -86,13 +86,14 @@ class Pool : public std::enable_shared_from_this<Pool> {
   void trim_locked(u64 keep);
   // What the device (or the host) has set apart for the pool: whole pieces, enough for all blocks.
   u64 reserved() const { return round_up(held_, kPiece); }
-  void hold(u64 bytes);  // that many more; throws CUDA_ERROR_OUT_OF_MEMORY
-  void let_go(u64 bytes);
+  // So many bytes more, or fewer. Throws CUDA_ERROR_OUT_OF_MEMORY.
+  void hold(u64 bytes);
+  void release(u64 bytes);
 
   static constexpr u64 kPiece = u64{32} << 20;  // as driver 580 reserves
 
   const u64 max_size_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // must be held for the following
   Blocks blocks_;  // by address
   std::map<CUdevice, CUmemAccess_flags> access_;
   u64 release_threshold_ = 0;

@@ -24,17 +24,17 @@ constexpr const char* kPageName = "simulated GPU process";
 
 std::atomic<ProcessPage*> own_page{nullptr};
 
-struct Caller {
+struct ThreadCalls {
   u32 calls_deep = 0;
   u32 seat = ~0u;  // none yet
 };
 // Found without a call of the loader's: there is room for a few bytes of this kind in a library that is opened late.
-thread_local Caller caller __attribute__((tls_model("initial-exec")));
+thread_local ThreadCalls thread_calls __attribute__((tls_model("initial-exec")));
 
 Seat& own_seat(ProcessPage& page) {
   static std::atomic<u32> threads{0};
-  if (caller.seat == ~0u) caller.seat = threads++ % page.seats.size();
-  return page.seats[caller.seat];
+  if (thread_calls.seat == ~0u) thread_calls.seat = threads++ % page.seats.size();
+  return page.seats[thread_calls.seat];
 }
 
 ProcessPage* map_page(int file) {
@@ -59,7 +59,7 @@ std::shared_ptr<ProcessPage> open_page(const std::string& descriptor, i32 proces
 }
 
 // A call within a call is part of it, and what a callback asks is part of the work that a checkpoint waits for.
-bool must_go_on() { return caller.calls_deep > 1 || in_callback(); }
+bool must_go_on() { return thread_calls.calls_deep > 1 || in_callback(); }
 
 void wait_until_unlocked(const ProcessPage& page, Seat& seat) {
   while (page.state != 0) {
@@ -105,7 +105,7 @@ u32 ProcessPage::calls() const {
 }
 
 Passage::Passage(WhenLocked when_locked) {
-  ++caller.calls_deep;
+  ++thread_calls.calls_deep;
   ProcessPage* const page = own_page.load(std::memory_order_acquire);
   if (page == nullptr || when_locked == WhenLocked::goes_on) return;
   seat_ = &own_seat(*page);
@@ -114,7 +114,7 @@ Passage::Passage(WhenLocked when_locked) {
 }
 
 Passage::~Passage() {
-  --caller.calls_deep;
+  --thread_calls.calls_deep;
   if (seat_ != nullptr) seat_->calls.fetch_sub(1, std::memory_order_release);
 }
 

@@ -25,8 +25,8 @@ constexpr u32 kMaxWorkers = 1024;
 
 thread_local bool callback_running = false;
 
-// Whoever has not waited for a task gets away with it only while the task happens to be quick.
-void come_late() {
+// CUDASIM_DELAY: a program that forgets to wait for a task sees the old data.
+void delay_at_random() {
   static const u32 most = number_in("CUDASIM_DELAY", 0, 1000, 0, "a number of milliseconds up to 1000");
   if (most == 0) return;
   thread_local std::minstd_rand random{std::random_device{}()};
@@ -34,7 +34,7 @@ void come_late() {
 }
 
 // The result alone, CUDA_ERROR_UNKNOWN, would hide it.
-void tell_thrown(const Operation& operation, const char* what) {
+void report_exception(const Operation& operation, const char* what) {
   const char* name = operation.label.empty() ? "a task" : operation.label.c_str();
   std::fprintf(stderr, "cudasim: %s has thrown an exception: %s\n", name, what);
 }
@@ -109,7 +109,7 @@ void Scheduler::make_ready(const TaskPtr& task) {
 }
 
 CUresult Scheduler::execute(Task& task) {
-  if (!task.here_) come_late();
+  if (!task.here_) delay_at_random();
   if (checks().race) launches_run(&task);
   if (!timeline_on()) return execute_untimed(task);
   TimelineTask timed(task.health_.get(), task.operation_);
@@ -132,9 +132,9 @@ CUresult Scheduler::execute_untimed(Task& task) {
   } catch (const std::bad_alloc&) {
     result = CUDA_ERROR_OUT_OF_MEMORY;
   } catch (const std::exception& e) {  // a host function's, or a bug of the simulator; nothing else catches it
-    tell_thrown(task.operation_, e.what());
+    report_exception(task.operation_, e.what());
   } catch (...) {
-    tell_thrown(task.operation_, "no std::exception");
+    report_exception(task.operation_, "no std::exception");
   }
   callback_running = false;
   if (!task.here_) health.poison(result);
