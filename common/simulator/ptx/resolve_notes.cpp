@@ -35,7 +35,7 @@ void note(const Draft& draft, const Statement& s) {
   statement.barrier = row_is(draft, kMeets);
   const Immediate* last = s.operands.empty() ? nullptr : std::get_if<Immediate>(&s.operands.back().value);
   const bool adds = std::find(s.modifiers.begin(), s.modifiers.end(), "add") != s.modifiers.end();
-  statement.quiet = row_is(draft, kAtomic);  // unless the old value is read: finish_notes(draft.body)
+  statement.quiet = row_is(draft, kAtomic);  // unless the old value is read: finish_notes()
   statement.adds_one = adds && last != nullptr && !is_float(last->type) && last->bits == 1;
   const u32 end = static_cast<u32>(draft.body.out.code->instructions.size());
   if (end != draft.body.first.back()) statement.instruction = end - 1;
