@@ -10,28 +10,27 @@
 namespace cudasim {
 namespace {
 
+// Copies the kernel's parameters, which the program may change once the node is made. The oldest structure has no
+// `kern`.
 template <class Parameters>
-KernelPart common(const Parameters* parameters) {
+Part make_kernel_part(const Parameters* parameters) {
   require(parameters != nullptr);
   KernelPart part;
   part.function = parameters->func;
   part.shape.grid = {parameters->gridDimX, parameters->gridDimY, parameters->gridDimZ};
   part.shape.block = {parameters->blockDimX, parameters->blockDimY, parameters->blockDimZ};
   part.shape.dynamic_shared = parameters->sharedMemBytes;
-  return part;
-}
-
-// Copies the kernel's parameters, which the program may change once the node is made.
-template <class Parameters>
-Part finished(KernelPart part, const Parameters* parameters) {
-  require(part.function != nullptr || part.kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
   std::shared_ptr<Function> function;
-  if (part.function != nullptr) {
+  if (part.function != nullptr) {  // `kern` and `ctx` are ignored, whatever they hold
     function = get_function(part.function);  // not a CUkernel: driver 580 takes that from cuLaunchKernel only
-  } else {
-    const auto home = part.context != nullptr ? get_context(part.context) : current_context();
+  } else if constexpr (requires { parameters->kern; }) {
+    part.kernel = parameters->kern;
+    require(part.kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    const auto home = parameters->ctx != nullptr ? get_context(parameters->ctx) : current_context();
     part.context = home->handle;
     function = function_of(*library_kernels().get(part.kernel), home);
+  } else {
+    fail(CUDA_ERROR_INVALID_HANDLE);
   }
   resolve_shape(*function, part.shape);  // throws for one that the kernel cannot have
   part.parameters = gather_parameters(*function, parameters->kernelParams, parameters->extra);
@@ -40,7 +39,7 @@ Part finished(KernelPart part, const Parameters* parameters) {
 }
 
 template <class Parameters>
-void fill_common(KernelPart& part, Parameters* out) {
+void describe_kernel(KernelPart& part, Parameters* out) {
   require(out != nullptr);
   *out = {};
   out->func = part.function != nullptr
@@ -62,6 +61,38 @@ void fill_common(KernelPart& part, Parameters* out) {
     part.shown_at = begin;
   }
   out->kernelParams = part.pointers.empty() ? nullptr : part.pointers.data();
+  if constexpr (requires { out->kern; }) {
+    out->kern = part.kernel;
+    out->ctx = part.context;
+    const auto function = functions().find(part.function);
+    if (const auto context = function ? function->context.lock() : nullptr) out->ctx = context->handle;
+  }
+}
+
+template <class Parameters>
+Part make_allocate_part(Parameters* parameters) {
+  require(parameters != nullptr && parameters->bytesize != 0);
+  const CUmemPoolProps& properties = parameters->poolProps;
+  require(properties.allocType == CU_MEM_ALLOCATION_TYPE_PINNED && properties.handleTypes == CU_MEM_HANDLE_TYPE_NONE);
+  require(properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+  require(parameters->accessDescCount == 0 || parameters->accessDescs != nullptr);
+  AllocatePart part;
+  part.properties = properties;
+  part.device = device_at(properties.location.id).ordinal;
+  part.bytes = parameters->bytesize;
+  part.access.assign(parameters->accessDescs, parameters->accessDescs + parameters->accessDescCount);
+  part.address = reserve_graph_memory(part.bytes);
+  parameters->dptr = part.address;
+  return part;
+}
+
+template <class Parameters>
+void describe_allocation(const AllocatePart& part, Parameters& out) {
+  out.poolProps = part.properties;
+  out.accessDescs = part.access.empty() ? nullptr : part.access.data();
+  out.accessDescCount = part.access.size();
+  out.bytesize = part.bytes;
+  out.dptr = part.address;
 }
 
 void require_no_semaphores(unsigned count, const CUexternalSemaphore* semaphores, const void* parameters) {
@@ -87,27 +118,11 @@ std::vector<NodePtr> nodes_of(const CUgraphNode* handles, std::size_t count) {
   return nodes;
 }
 
-Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v2* parameters) {
-  KernelPart part = common(parameters);
-  if (part.function == nullptr) {  // else both are ignored, whatever they hold
-    part.kernel = parameters->kern;
-    part.context = parameters->ctx;
-  }
-  return finished(std::move(part), parameters);
-}
+Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v1* parameters) { return make_kernel_part(parameters); }
+Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v2* parameters) { return make_kernel_part(parameters); }
 
-Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v1* parameters) { return finished(common(parameters), parameters); }
-
-void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v2* out) {
-  fill_common(part, out);
-  out->kern = part.kernel;
-  out->ctx = part.context;
-  if (const auto function = functions().find(part.function)) {
-    if (const auto context = function->context.lock()) out->ctx = context->handle;
-  }
-}
-
-void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v1* out) { fill_common(part, out); }
+void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v1* out) { describe_kernel(part, out); }
+void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v2* out) { describe_kernel(part, out); }
 
 Part copy_part(const CUDA_MEMCPY3D* copy, CUcontext context) {
   require(copy != nullptr && copy->WidthInBytes != 0 && copy->Height != 0 && copy->Depth != 0);
@@ -147,29 +162,11 @@ Part wait_part(CUevent event) {
   return WaitPart{event};
 }
 
-Part allocate_part(CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
-  require(parameters != nullptr && parameters->bytesize != 0);
-  const CUmemPoolProps& properties = parameters->poolProps;
-  require(properties.allocType == CU_MEM_ALLOCATION_TYPE_PINNED && properties.handleTypes == CU_MEM_HANDLE_TYPE_NONE);
-  require(properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
-  require(parameters->accessDescCount == 0 || parameters->accessDescs != nullptr);
-  AllocatePart part;
-  part.properties = properties;
-  part.device = device_at(properties.location.id).ordinal;
-  part.bytes = parameters->bytesize;
-  part.access.assign(parameters->accessDescs, parameters->accessDescs + parameters->accessDescCount);
-  part.address = reserve_graph_memory(part.bytes);
-  parameters->dptr = part.address;
-  return part;
-}
+Part allocate_part(CUDA_MEM_ALLOC_NODE_PARAMS* parameters) { return make_allocate_part(parameters); }
 
 void describe(const AllocatePart& part, CUDA_MEM_ALLOC_NODE_PARAMS* out) {
   require(out != nullptr);
-  out->poolProps = part.properties;
-  out->accessDescs = part.access.empty() ? nullptr : part.access.data();
-  out->accessDescCount = part.access.size();
-  out->bytesize = part.bytes;
-  out->dptr = part.address;
+  describe_allocation(part, *out);
 }
 
 Part free_part(CUdeviceptr pointer) {
@@ -214,37 +211,9 @@ namespace {
 
 constexpr unsigned kMostBodies = 1 << 16;
 
-Part any_kernel_part(const CUDA_KERNEL_NODE_PARAMS_v3& given) {
-  CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
-  parameters.func = given.func;
-  parameters.gridDimX = given.gridDimX;
-  parameters.gridDimY = given.gridDimY;
-  parameters.gridDimZ = given.gridDimZ;
-  parameters.blockDimX = given.blockDimX;
-  parameters.blockDimY = given.blockDimY;
-  parameters.blockDimZ = given.blockDimZ;
-  parameters.sharedMemBytes = given.sharedMemBytes;
-  parameters.kernelParams = given.kernelParams;
-  parameters.extra = given.extra;
-  parameters.kern = given.kern;
-  parameters.ctx = given.ctx;
-  return kernel_part(&parameters);
-}
-
 Part any_fill_part(const CUDA_MEMSET_NODE_PARAMS_v2& given) {
   const CUDA_MEMSET_NODE_PARAMS fill{given.dst, given.pitch, given.value, given.elementSize, given.width, given.height};
   return fill_part(&fill, given.ctx);
-}
-
-Part any_allocate_part(CUDA_MEM_ALLOC_NODE_PARAMS_v2& given) {
-  CUDA_MEM_ALLOC_NODE_PARAMS parameters{};
-  parameters.poolProps = given.poolProps;
-  parameters.accessDescs = given.accessDescs;
-  parameters.accessDescCount = given.accessDescCount;
-  parameters.bytesize = given.bytesize;
-  Part part = allocate_part(&parameters);
-  given.dptr = parameters.dptr;
-  return part;
 }
 
 // The node uses a condition that was made for its graph or for an enclosing one, and that no other node uses. Its
@@ -283,7 +252,7 @@ Part part_of(CUgraphNodeParams* parameters) {
   };
   require(zero(parameters->reserved0) && parameters->reserved2 == 0);
   switch (parameters->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: return any_kernel_part(parameters->kernel);
+    case CU_GRAPH_NODE_TYPE_KERNEL: return make_kernel_part(&parameters->kernel);
     case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_part(&parameters->memcpy.copyParams, parameters->memcpy.copyCtx);
     case CU_GRAPH_NODE_TYPE_MEMSET: return any_fill_part(parameters->memset);
     case CU_GRAPH_NODE_TYPE_HOST: {
@@ -294,7 +263,7 @@ Part part_of(CUgraphNodeParams* parameters) {
     case CU_GRAPH_NODE_TYPE_EMPTY: require(zero(parameters->reserved1)); return EmptyPart{};
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return wait_part(parameters->eventWait.event);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return record_part(parameters->eventRecord.event);
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return any_allocate_part(parameters->alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return make_allocate_part(&parameters->alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return free_part(parameters->free.dptr);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL: {
       const auto& given = parameters->extSemSignal;
@@ -324,60 +293,23 @@ struct Describer {
   void operator()(EmptyPart&) const {}
   void operator()(SignalPart&) const {}
   void operator()(AwaitPart&) const {}
-  void operator()(KernelPart& part) const {
-    CUDA_KERNEL_NODE_PARAMS_v2 known{};
-    describe(part, &known);
-    out.kernel.func = known.func;
-    out.kernel.gridDimX = known.gridDimX;
-    out.kernel.gridDimY = known.gridDimY;
-    out.kernel.gridDimZ = known.gridDimZ;
-    out.kernel.blockDimX = known.blockDimX;
-    out.kernel.blockDimY = known.blockDimY;
-    out.kernel.blockDimZ = known.blockDimZ;
-    out.kernel.sharedMemBytes = known.sharedMemBytes;
-    out.kernel.kernelParams = known.kernelParams;
-    out.kernel.extra = known.extra;
-    out.kernel.kern = known.kern;
-    out.kernel.ctx = known.ctx;
-  }
+  void operator()(KernelPart& part) const { describe_kernel(part, &out.kernel); }
   void operator()(CopyPart& part) const {
     out.memcpy.copyCtx = part.context;
     out.memcpy.copyParams = part.copy;
   }
   void operator()(FillPart& part) const {
     const CUDA_MEMSET_NODE_PARAMS& fill = part.fill;
-    out.memset.dst = fill.dst;
-    out.memset.pitch = fill.pitch;
-    out.memset.value = fill.value;
-    out.memset.elementSize = fill.elementSize;
-    out.memset.width = fill.width;
-    out.memset.height = fill.height;
-    out.memset.ctx = part.context;
+    out.memset = {fill.dst, fill.pitch, fill.value, fill.elementSize, fill.width, fill.height, part.context};
   }
-  void operator()(HostPart& part) const {
-    out.host.fn = part.function;
-    out.host.userData = part.data;
-  }
+  void operator()(HostPart& part) const { out.host = {part.function, part.data}; }
   void operator()(ChildPart& part) const { out.graph.graph = part.graph->handle; }
   void operator()(RecordPart& part) const { out.eventRecord.event = part.event; }
   void operator()(WaitPart& part) const { out.eventWait.event = part.event; }
-  void operator()(AllocatePart& part) const {
-    CUDA_MEM_ALLOC_NODE_PARAMS known{};
-    describe(part, &known);
-    out.alloc.poolProps = known.poolProps;
-    out.alloc.accessDescs = known.accessDescs;
-    out.alloc.accessDescCount = known.accessDescCount;
-    out.alloc.bytesize = known.bytesize;
-    out.alloc.dptr = known.dptr;
-  }
+  void operator()(AllocatePart& part) const { describe_allocation(part, out.alloc); }
   void operator()(FreePart& part) const { out.free.dptr = part.address; }
   void operator()(MemoryPart& part) const {
-    CUDA_BATCH_MEM_OP_NODE_PARAMS known{};
-    describe(part, &known);
-    out.memOp.ctx = known.ctx;
-    out.memOp.count = known.count;
-    out.memOp.paramArray = known.paramArray;
-    out.memOp.flags = known.flags;
+    out.memOp = {part.context, static_cast<unsigned>(part.operations.size()), part.operations.data(), 0};
   }
   void operator()(ConditionalPart& part) const {
     out.conditional.handle = part.condition->handle;
