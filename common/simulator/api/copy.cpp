@@ -2,6 +2,7 @@
 #include "common/simulator/state/memory/transfer.hpp"
 
 #include "common/simulator/api/call.hpp"
+#include "common/simulator/api/copy_fields.hpp"
 #include "common/simulator/state/memory/arrays.hpp"
 #include "common/simulator/state/streams/capture.hpp"
 
@@ -81,23 +82,7 @@ constexpr CUmemorytype kArray = CU_MEMORYTYPE_ARRAY;
 
 CUDA_MEMCPY3D from_2d(const CUDA_MEMCPY2D* copy) {
   require(copy != nullptr);
-  CUDA_MEMCPY3D wide{};
-  wide.srcXInBytes = copy->srcXInBytes;
-  wide.srcY = copy->srcY;
-  wide.srcMemoryType = copy->srcMemoryType;
-  wide.srcHost = copy->srcHost;
-  wide.srcDevice = copy->srcDevice;
-  wide.srcArray = copy->srcArray;
-  wide.srcPitch = copy->srcPitch;
-  wide.dstXInBytes = copy->dstXInBytes;
-  wide.dstY = copy->dstY;
-  wide.dstMemoryType = copy->dstMemoryType;
-  wide.dstHost = copy->dstHost;
-  wide.dstDevice = copy->dstDevice;
-  wide.dstArray = copy->dstArray;
-  wide.dstPitch = copy->dstPitch;
-  wide.WidthInBytes = copy->WidthInBytes;
-  wide.Height = copy->Height;
+  auto wide = with_rows_of<CUDA_MEMCPY3D>(*copy);
   wide.Depth = 1;
   return wide;
 }
@@ -113,31 +98,7 @@ CUDA_MEMCPY3D from_peer(const CUDA_MEMCPY3D_PEER* copy) {
   for (const CUcontext each : {copy->srcContext, copy->dstContext}) {
     if (each != nullptr) get_context(each);
   }
-  CUDA_MEMCPY3D plain{};
-  plain.srcXInBytes = copy->srcXInBytes;
-  plain.srcY = copy->srcY;
-  plain.srcZ = copy->srcZ;
-  plain.srcLOD = copy->srcLOD;
-  plain.srcMemoryType = copy->srcMemoryType;
-  plain.srcHost = copy->srcHost;
-  plain.srcDevice = copy->srcDevice;
-  plain.srcArray = copy->srcArray;
-  plain.srcPitch = copy->srcPitch;
-  plain.srcHeight = copy->srcHeight;
-  plain.dstXInBytes = copy->dstXInBytes;
-  plain.dstY = copy->dstY;
-  plain.dstZ = copy->dstZ;
-  plain.dstLOD = copy->dstLOD;
-  plain.dstMemoryType = copy->dstMemoryType;
-  plain.dstHost = copy->dstHost;
-  plain.dstDevice = copy->dstDevice;
-  plain.dstArray = copy->dstArray;
-  plain.dstPitch = copy->dstPitch;
-  plain.dstHeight = copy->dstHeight;
-  plain.WidthInBytes = copy->WidthInBytes;
-  plain.Height = copy->Height;
-  plain.Depth = copy->Depth;
-  return plain;
+  return with_slices_of<CUDA_MEMCPY3D>(*copy);
 }
 
 // The address alone identifies the owner, and driver 580 accepts a null context.
@@ -289,103 +250,53 @@ CUresult copy_boxes(std::size_t count, const CUDA_MEMCPY3D_BATCH_OP* operations,
 
 }  // namespace
 
-CUresult driver::call_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
-  return copy_now([&] { return linear(kUnified, src, kUnified, dst, bytes); });
-}
+// ---- A row for each function: the copy that its parameters describe -------------------------------------------------
 
-CUresult driver::call_cuMemcpyHtoD_v2(CUdeviceptr dst, const void* src, size_t bytes) {
-  return copy_now([&] { return linear(kHost, number(src), kDevice, dst, bytes); });
-}
+#define COPIES(symbol, described, ...)          \
+  CUresult driver::call_##symbol(__VA_ARGS__) { \
+    return copy_now([&] { return described; }); \
+  }
+#define COPIES_ASYNC(symbol, described, ...)                     \
+  CUresult driver::call_##symbol(__VA_ARGS__, CUstream stream) { \
+    return copy_later([&] { return described; }, stream);        \
+  }
 
-CUresult driver::call_cuMemcpyDtoH_v2(void* dst, CUdeviceptr src, size_t bytes) {
-  return copy_now([&] { return linear(kDevice, src, kHost, number(dst), bytes); });
-}
-
-CUresult driver::call_cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
-  return copy_now([&] { return linear(kDevice, src, kDevice, dst, bytes); });
-}
-
-CUresult driver::call_cuMemcpyPeer(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context,
-                                   size_t bytes) {
-  return copy_now([&] { return peer(dst_context, dst, src_context, src, bytes); });
-}
-
-CUresult driver::call_cuMemcpyHtoA_v2(CUarray dst, size_t offset, const void* src, size_t bytes) {
-  return copy_now([&] { return into_array(kHost, number(src), dst, offset, bytes); });
-}
-
-CUresult driver::call_cuMemcpyDtoA_v2(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes) {
-  return copy_now([&] { return into_array(kDevice, src, dst, offset, bytes); });
-}
-
-CUresult driver::call_cuMemcpyAtoH_v2(void* dst, CUarray src, size_t offset, size_t bytes) {
-  return copy_now([&] { return out_of_array(src, offset, kHost, number(dst), bytes); });
-}
-
-CUresult driver::call_cuMemcpyAtoD_v2(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes) {
-  return copy_now([&] { return out_of_array(src, offset, kDevice, dst, bytes); });
-}
-
-CUresult driver::call_cuMemcpyAtoA_v2(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes) {
-  return copy_now([&] { return between_arrays(dst, dst_offset, src, src_offset, bytes); });
-}
-
-CUresult driver::call_cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy) {
-  return copy_now([&] { return from_2d(copy); });
-}
-
-CUresult driver::call_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) {
-  return copy_now([&] { return from_2d(copy); });
-}
-
-CUresult driver::call_cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) {
-  return copy_now([&] { return given(copy); });
-}
-
-CUresult driver::call_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {
-  return copy_now([&] { return from_peer(copy); });
-}
-
-CUresult driver::call_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream) {
-  return copy_later([&] { return linear(kUnified, src, kUnified, dst, bytes); }, stream);
-}
-
-CUresult driver::call_cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream) {
-  return copy_later([&] { return linear(kHost, number(src), kDevice, dst, bytes); }, stream);
-}
-
-CUresult driver::call_cuMemcpyDtoHAsync_v2(void* dst, CUdeviceptr src, size_t bytes, CUstream stream) {
-  return copy_later([&] { return linear(kDevice, src, kHost, number(dst), bytes); }, stream);
-}
-
-CUresult driver::call_cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream) {
-  return copy_later([&] { return linear(kDevice, src, kDevice, dst, bytes); }, stream);
-}
-
-CUresult driver::call_cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context,
-                                        size_t bytes, CUstream stream) {
-  return copy_later([&] { return peer(dst_context, dst, src_context, src, bytes); }, stream);
-}
-
-CUresult driver::call_cuMemcpyHtoAAsync_v2(CUarray dst, size_t offset, const void* src, size_t bytes, CUstream stream) {
-  return copy_later([&] { return into_array(kHost, number(src), dst, offset, bytes); }, stream);
-}
-
-CUresult driver::call_cuMemcpyAtoHAsync_v2(void* dst, CUarray src, size_t offset, size_t bytes, CUstream stream) {
-  return copy_later([&] { return out_of_array(src, offset, kHost, number(dst), bytes); }, stream);
-}
-
-CUresult driver::call_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return copy_later([&] { return from_2d(copy); }, stream);
-}
-
-CUresult driver::call_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
-  return copy_later([&] { return given(copy); }, stream);
-}
-
-CUresult driver::call_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
-  return copy_later([&] { return from_peer(copy); }, stream);
-}
+COPIES(cuMemcpy, linear(kUnified, src, kUnified, dst, bytes), CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+COPIES(cuMemcpyHtoD_v2, linear(kHost, number(src), kDevice, dst, bytes), CUdeviceptr dst, const void* src, size_t bytes)
+COPIES(cuMemcpyDtoH_v2, linear(kDevice, src, kHost, number(dst), bytes), void* dst, CUdeviceptr src, size_t bytes)
+COPIES(cuMemcpyDtoD_v2, linear(kDevice, src, kDevice, dst, bytes), CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+COPIES(cuMemcpyPeer, peer(dst_context, dst, src_context, src, bytes), CUdeviceptr dst, CUcontext dst_context,
+       CUdeviceptr src, CUcontext src_context, size_t bytes)
+COPIES(cuMemcpyHtoA_v2, into_array(kHost, number(src), dst, offset, bytes), CUarray dst, size_t offset, const void* src,
+       size_t bytes)
+COPIES(cuMemcpyDtoA_v2, into_array(kDevice, src, dst, offset, bytes), CUarray dst, size_t offset, CUdeviceptr src,
+       size_t bytes)
+COPIES(cuMemcpyAtoH_v2, out_of_array(src, offset, kHost, number(dst), bytes), void* dst, CUarray src, size_t offset,
+       size_t bytes)
+COPIES(cuMemcpyAtoD_v2, out_of_array(src, offset, kDevice, dst, bytes), CUdeviceptr dst, CUarray src, size_t offset,
+       size_t bytes)
+COPIES(cuMemcpyAtoA_v2, between_arrays(dst, dst_offset, src, src_offset, bytes), CUarray dst, size_t dst_offset,
+       CUarray src, size_t src_offset, size_t bytes)
+COPIES(cuMemcpy2D_v2, from_2d(copy), const CUDA_MEMCPY2D* copy)
+COPIES(cuMemcpy2DUnaligned_v2, from_2d(copy), const CUDA_MEMCPY2D* copy)
+COPIES(cuMemcpy3D_v2, given(copy), const CUDA_MEMCPY3D* copy)
+COPIES(cuMemcpy3DPeer, from_peer(copy), const CUDA_MEMCPY3D_PEER* copy)
+COPIES_ASYNC(cuMemcpyAsync, linear(kUnified, src, kUnified, dst, bytes), CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+COPIES_ASYNC(cuMemcpyHtoDAsync_v2, linear(kHost, number(src), kDevice, dst, bytes), CUdeviceptr dst, const void* src,
+             size_t bytes)
+COPIES_ASYNC(cuMemcpyDtoHAsync_v2, linear(kDevice, src, kHost, number(dst), bytes), void* dst, CUdeviceptr src,
+             size_t bytes)
+COPIES_ASYNC(cuMemcpyDtoDAsync_v2, linear(kDevice, src, kDevice, dst, bytes), CUdeviceptr dst, CUdeviceptr src,
+             size_t bytes)
+COPIES_ASYNC(cuMemcpyPeerAsync, peer(dst_context, dst, src_context, src, bytes), CUdeviceptr dst, CUcontext dst_context,
+             CUdeviceptr src, CUcontext src_context, size_t bytes)
+COPIES_ASYNC(cuMemcpyHtoAAsync_v2, into_array(kHost, number(src), dst, offset, bytes), CUarray dst, size_t offset,
+             const void* src, size_t bytes)
+COPIES_ASYNC(cuMemcpyAtoHAsync_v2, out_of_array(src, offset, kHost, number(dst), bytes), void* dst, CUarray src,
+             size_t offset, size_t bytes)
+COPIES_ASYNC(cuMemcpy2DAsync_v2, from_2d(copy), const CUDA_MEMCPY2D* copy)
+COPIES_ASYNC(cuMemcpy3DAsync_v2, given(copy), const CUDA_MEMCPY3D* copy)
+COPIES_ASYNC(cuMemcpy3DPeerAsync, from_peer(copy), const CUDA_MEMCPY3D_PEER* copy)
 
 #if CUDA_VERSION >= 12080
 CUresult driver::call_cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,

@@ -5,6 +5,7 @@
 // Each converts its arguments and calls the newest version. functions.inc lists them, and exports.cpp has verified that
 // the current context is such a one.
 #include "common/simulator/api/call.hpp"
+#include "common/simulator/api/copy_fields.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -14,25 +15,12 @@ namespace {
 
 unsigned narrow(u64 value) { return static_cast<unsigned>(std::min<u64>(value, ~0u)); }
 
-template <class To, class From>
-To with_pitches(const From& from) {
-  To to{};
-  to.srcXInBytes = from.srcXInBytes, to.srcY = from.srcY, to.srcMemoryType = from.srcMemoryType;
-  to.srcHost = from.srcHost, to.srcDevice = from.srcDevice, to.srcArray = from.srcArray, to.srcPitch = from.srcPitch;
-  to.dstXInBytes = from.dstXInBytes, to.dstY = from.dstY, to.dstMemoryType = from.dstMemoryType;
-  to.dstHost = from.dstHost, to.dstDevice = from.dstDevice, to.dstArray = from.dstArray, to.dstPitch = from.dstPitch;
-  to.WidthInBytes = from.WidthInBytes, to.Height = from.Height;
-  return to;
-}
-
 CUDA_MEMCPY3D wide(const FirstCopy3D& from) {
-  auto to = with_pitches<CUDA_MEMCPY3D>(from);
-  to.srcZ = from.srcZ, to.srcLOD = from.srcLOD, to.srcHeight = from.srcHeight, to.reserved0 = from.reserved0;
-  to.dstZ = from.dstZ, to.dstLOD = from.dstLOD, to.dstHeight = from.dstHeight, to.reserved1 = from.reserved1;
-  to.Depth = from.Depth;
+  auto to = with_slices_of<CUDA_MEMCPY3D>(from);
+  to.reserved0 = from.reserved0, to.reserved1 = from.reserved1;
   return to;
 }
-CUDA_MEMCPY2D wide(const FirstCopy2D& from) { return with_pitches<CUDA_MEMCPY2D>(from); }
+CUDA_MEMCPY2D wide(const FirstCopy2D& from) { return with_rows_of<CUDA_MEMCPY2D>(from); }
 CUDA_ARRAY_DESCRIPTOR wide(const FirstArray& from) { return {from.Width, from.Height, from.Format, from.NumChannels}; }
 CUDA_ARRAY3D_DESCRIPTOR wide(const FirstArray3D& from) {
   return {from.Width, from.Height, from.Depth, from.Format, from.NumChannels, from.Flags};

@@ -317,7 +317,7 @@ def defined_in(text):
 
 def beginnings(text, body):
     """What stands before the argument in the symbols that a macro defines, itself or through other macros."""
-    yield from re.findall(r"driver::call_(\w+?)##\w+\(", body)
+    yield from re.findall(r"driver::call_(\w*?)##\w+\(", body)
     for macro in re.findall(r"^ *([A-Z_]+)\(", body, re.MULTILINE):
         for other in re.findall(rf"^#define {macro}\(\w+,.*?\)((?:.*\\\n)*.*)", text, re.MULTILINE):
             yield from beginnings(text, other)

@@ -49,56 +49,30 @@ CUresult fill_now(const CUDA_MEMSET_NODE_PARAMS& description) {
 
 }  // namespace
 
-CUresult driver::call_cuMemsetD8_v2(CUdeviceptr dst, unsigned char value, size_t count) {
-  return fill_now(row(dst, value, 1, count));
-}
+// ---- A row for each function: the fill that its parameters describe -------------------------------------------------
 
-CUresult driver::call_cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream) {
-  return fill_later(row(dst, value, 1, count), stream);
-}
+#define FILLS(symbol, described, ...) \
+  CUresult driver::call_##symbol(__VA_ARGS__) { return fill_now(described); }
+#define FILLS_ASYNC(symbol, described, ...) \
+  CUresult driver::call_##symbol(__VA_ARGS__, CUstream stream) { return fill_later(described, stream); }
 
-CUresult driver::call_cuMemsetD16_v2(CUdeviceptr dst, unsigned short value, size_t count) {
-  return fill_now(row(dst, value, 2, count));
-}
-
-CUresult driver::call_cuMemsetD16Async(CUdeviceptr dst, unsigned short value, size_t count, CUstream stream) {
-  return fill_later(row(dst, value, 2, count), stream);
-}
-
-CUresult driver::call_cuMemsetD32_v2(CUdeviceptr dst, unsigned int value, size_t count) {
-  return fill_now(row(dst, value, 4, count));
-}
-
-CUresult driver::call_cuMemsetD32Async(CUdeviceptr dst, unsigned int value, size_t count, CUstream stream) {
-  return fill_later(row(dst, value, 4, count), stream);
-}
-
-CUresult driver::call_cuMemsetD2D8_v2(CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height) {
-  return fill_now(rows(dst, pitch, value, 1, width, height));
-}
-
-CUresult driver::call_cuMemsetD2D8Async(CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height,
-                                        CUstream stream) {
-  return fill_later(rows(dst, pitch, value, 1, width, height), stream);
-}
-
-CUresult driver::call_cuMemsetD2D16_v2(CUdeviceptr dst, size_t pitch, unsigned short value, size_t width,
-                                       size_t height) {
-  return fill_now(rows(dst, pitch, value, 2, width, height));
-}
-
-CUresult driver::call_cuMemsetD2D16Async(CUdeviceptr dst, size_t pitch, unsigned short value, size_t width,
-                                         size_t height, CUstream stream) {
-  return fill_later(rows(dst, pitch, value, 2, width, height), stream);
-}
-
-CUresult driver::call_cuMemsetD2D32_v2(CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height) {
-  return fill_now(rows(dst, pitch, value, 4, width, height));
-}
-
-CUresult driver::call_cuMemsetD2D32Async(CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height,
-                                         CUstream stream) {
-  return fill_later(rows(dst, pitch, value, 4, width, height), stream);
-}
+FILLS(cuMemsetD8_v2, row(dst, value, 1, count), CUdeviceptr dst, unsigned char value, size_t count)
+FILLS_ASYNC(cuMemsetD8Async, row(dst, value, 1, count), CUdeviceptr dst, unsigned char value, size_t count)
+FILLS(cuMemsetD16_v2, row(dst, value, 2, count), CUdeviceptr dst, unsigned short value, size_t count)
+FILLS_ASYNC(cuMemsetD16Async, row(dst, value, 2, count), CUdeviceptr dst, unsigned short value, size_t count)
+FILLS(cuMemsetD32_v2, row(dst, value, 4, count), CUdeviceptr dst, unsigned int value, size_t count)
+FILLS_ASYNC(cuMemsetD32Async, row(dst, value, 4, count), CUdeviceptr dst, unsigned int value, size_t count)
+FILLS(cuMemsetD2D8_v2, rows(dst, pitch, value, 1, width, height), CUdeviceptr dst, size_t pitch, unsigned char value,
+      size_t width, size_t height)
+FILLS_ASYNC(cuMemsetD2D8Async, rows(dst, pitch, value, 1, width, height), CUdeviceptr dst, size_t pitch,
+            unsigned char value, size_t width, size_t height)
+FILLS(cuMemsetD2D16_v2, rows(dst, pitch, value, 2, width, height), CUdeviceptr dst, size_t pitch, unsigned short value,
+      size_t width, size_t height)
+FILLS_ASYNC(cuMemsetD2D16Async, rows(dst, pitch, value, 2, width, height), CUdeviceptr dst, size_t pitch,
+            unsigned short value, size_t width, size_t height)
+FILLS(cuMemsetD2D32_v2, rows(dst, pitch, value, 4, width, height), CUdeviceptr dst, size_t pitch, unsigned int value,
+      size_t width, size_t height)
+FILLS_ASYNC(cuMemsetD2D32Async, rows(dst, pitch, value, 4, width, height), CUdeviceptr dst, size_t pitch,
+            unsigned int value, size_t width, size_t height)
 
 }  // namespace cudasim

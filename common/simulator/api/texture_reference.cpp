@@ -11,6 +11,37 @@
 #include <mutex>
 
 namespace cudasim {
+namespace {
+
+constexpr unsigned kKnownFlags =
+    CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+
+bool is_filter(CUfilter_mode mode) { return mode == CU_TR_FILTER_MODE_POINT || mode == CU_TR_FILTER_MODE_LINEAR; }
+
+}  // namespace
+
+// A property of a reference: what a program may set it to, where it is kept, and how it is read.
+#define SETS(function, type, allowed, statement)                             \
+  CUresult driver::call_cuTexRefSet##function(CUtexref handle, type value) { \
+    require(allowed);                                                        \
+    return set_reference(handle, [&](TextureReference& r) { statement; });   \
+  }
+#define GETS(function, type, expression)                                                                  \
+  CUresult driver::call_cuTexRefGet##function(type* out, CUtexref handle) {                               \
+    return get_from_reference(out, handle, [](const TextureReference& r) -> type { return expression; }); \
+  }
+
+SETS(FilterMode, CUfilter_mode, is_filter(value), r.sampling.filterMode = value)
+GETS(FilterMode, CUfilter_mode, r.sampling.filterMode)
+SETS(MipmapFilterMode, CUfilter_mode, is_filter(value), r.sampling.mipmapFilterMode = value)
+GETS(MipmapFilterMode, CUfilter_mode, r.sampling.mipmapFilterMode)
+SETS(MipmapLevelBias, float, true, r.sampling.mipmapLevelBias = value)
+GETS(MipmapLevelBias, float, r.sampling.mipmapLevelBias)
+SETS(MaxAnisotropy, unsigned, true, r.sampling.maxAnisotropy = value)
+GETS(MaxAnisotropy, int, static_cast<int>(r.sampling.maxAnisotropy))
+SETS(BorderColor, float*, value != nullptr, std::copy_n(value, 4, r.sampling.borderColor))
+SETS(Flags, unsigned, (value & ~kKnownFlags) == 0, r.sampling.flags = value)
+GETS(Flags, unsigned, r.sampling.flags)
 
 CUresult driver::call_cuModuleGetTexRef(CUtexref* pTexRef, CUmodule hmod, const char* name) {
   require(pTexRef != nullptr);
@@ -103,41 +134,11 @@ CUresult driver::call_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddres
   return set_reference(hTexRef, [&](TextureReference& r) { r.sampling.addressMode[dim] = am; });
 }
 
-CUresult driver::call_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
-  require(fm == CU_TR_FILTER_MODE_POINT || fm == CU_TR_FILTER_MODE_LINEAR);
-  return set_reference(hTexRef, [&](TextureReference& r) { r.sampling.filterMode = fm; });
-}
-
-CUresult driver::call_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
-  require(fm == CU_TR_FILTER_MODE_POINT || fm == CU_TR_FILTER_MODE_LINEAR);
-  return set_reference(hTexRef, [&](TextureReference& r) { r.sampling.mipmapFilterMode = fm; });
-}
-
-CUresult driver::call_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias) {
-  return set_reference(hTexRef, [&](TextureReference& r) { r.sampling.mipmapLevelBias = bias; });
-}
-
 CUresult driver::call_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp,
                                                   float maxMipmapLevelClamp) {
   return set_reference(hTexRef, [&](TextureReference& r) {
     r.sampling.minMipmapLevelClamp = minMipmapLevelClamp, r.sampling.maxMipmapLevelClamp = maxMipmapLevelClamp;
   });
-}
-
-CUresult driver::call_cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso) {
-  return set_reference(hTexRef, [&](TextureReference& r) { r.sampling.maxAnisotropy = maxAniso; });
-}
-
-CUresult driver::call_cuTexRefSetBorderColor(CUtexref hTexRef, float* pBorderColor) {
-  require(pBorderColor != nullptr);
-  return set_reference(hTexRef, [&](TextureReference& r) { std::copy_n(pBorderColor, 4, r.sampling.borderColor); });
-}
-
-CUresult driver::call_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags) {
-  constexpr unsigned kKnown =
-      CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
-  require((Flags & ~kKnown) == 0);
-  return set_reference(hTexRef, [&](TextureReference& r) { r.sampling.flags = Flags; });
 }
 
 CUresult driver::call_cuTexRefGetAddress_v2(CUdeviceptr* pdptr, CUtexref hTexRef) {
@@ -168,24 +169,12 @@ CUresult driver::call_cuTexRefGetAddressMode(CUaddress_mode* pam, CUtexref hTexR
   return get_from_reference(pam, hTexRef, [dim](const TextureReference& r) { return r.sampling.addressMode[dim]; });
 }
 
-CUresult driver::call_cuTexRefGetFilterMode(CUfilter_mode* pfm, CUtexref hTexRef) {
-  return get_from_reference(pfm, hTexRef, [](const TextureReference& r) { return r.sampling.filterMode; });
-}
-
 CUresult driver::call_cuTexRefGetFormat(CUarray_format* pFormat, int* pNumChannels, CUtexref hTexRef) {
   const auto reference = get_reference(hTexRef);
   const std::scoped_lock lock(reference->mutex);
   if (pFormat != nullptr) *pFormat = reference->format;
   if (pNumChannels != nullptr) *pNumChannels = reference->channels;
   return CUDA_SUCCESS;
-}
-
-CUresult driver::call_cuTexRefGetMipmapFilterMode(CUfilter_mode* pfm, CUtexref hTexRef) {
-  return get_from_reference(pfm, hTexRef, [](const TextureReference& r) { return r.sampling.mipmapFilterMode; });
-}
-
-CUresult driver::call_cuTexRefGetMipmapLevelBias(float* pbias, CUtexref hTexRef) {
-  return get_from_reference(pbias, hTexRef, [](const TextureReference& r) { return r.sampling.mipmapLevelBias; });
 }
 
 CUresult driver::call_cuTexRefGetMipmapLevelClamp(float* pminMipmapLevelClamp, float* pmaxMipmapLevelClamp,
@@ -197,21 +186,12 @@ CUresult driver::call_cuTexRefGetMipmapLevelClamp(float* pminMipmapLevelClamp, f
   return CUDA_SUCCESS;
 }
 
-CUresult driver::call_cuTexRefGetMaxAnisotropy(int* pmaxAniso, CUtexref hTexRef) {
-  return get_from_reference(pmaxAniso, hTexRef,
-                            [](const TextureReference& r) { return int(r.sampling.maxAnisotropy); });
-}
-
 CUresult driver::call_cuTexRefGetBorderColor(float* pBorderColor, CUtexref hTexRef) {
   const auto reference = get_reference(hTexRef);
   require(pBorderColor != nullptr);
   const std::scoped_lock lock(reference->mutex);
   std::copy_n(reference->sampling.borderColor, 4, pBorderColor);
   return CUDA_SUCCESS;
-}
-
-CUresult driver::call_cuTexRefGetFlags(unsigned int* pFlags, CUtexref hTexRef) {
-  return get_from_reference(pFlags, hTexRef, [](const TextureReference& r) { return r.sampling.flags; });
 }
 
 CUresult driver::call_cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags) {
