@@ -19,7 +19,6 @@ namespace {
 constexpr u64 kFunctionStride = 16;
 constexpr u64 kMostConstant = 64 << 10;
 constexpr u32 kMostRegisters = 255, kFewestRegisters = 16;
-constexpr u64 kRegisterFile = 65536, kMostThreads = 1024;
 
 class Loader {
  public:
@@ -213,12 +212,13 @@ class Loader {
   // Ours is an estimate, and often too high; programs reckon with it how many threads a block may have. So it never
   // says that a block which the launch bounds allow would not fit; without bounds, that is any block.
   static u32 most_registers(const Function& function) {
-    u64 threads = kMostThreads;
+    u64 threads = kMaxBlock.x;
     for (const Dim3& bounds : {function.max_threads, function.required_threads}) {
-      if (bounds.count() != 0) threads = std::min<u64>(bounds.count(), kMostThreads);
+      if (bounds.count() != 0) threads = std::min<u64>(bounds.count(), kMaxBlock.x);
     }
     const u64 resident = round_up(threads, kWarpSize) * std::max(function.min_blocks, 1u);
-    const u32 fitting = static_cast<u32>(std::max<u64>(kRegisterFile / resident / 8 * 8, kFewestRegisters));
+    const u32 fitting =
+        static_cast<u32>(std::max<u64>(kRegistersPerMultiprocessor / resident / 8 * 8, kFewestRegisters));
     const u32 asked = function.max_registers != 0 ? function.max_registers : kMostRegisters;
     return std::min({fitting, asked, kMostRegisters});
   }

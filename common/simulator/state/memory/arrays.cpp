@@ -51,21 +51,34 @@ u32 channels_of_other(int format) {
   }
 }
 
-// The sizes that the manual allows, by the kind of array: the device's CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE….
-void require_shape(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+// The sizes that the manual allows, by the kind of array: some of the device's attributes.
+void require_shape(const Device& device, const CUDA_ARRAY3D_DESCRIPTOR& d) {
+  const auto at_most = [&](u64 size, CUdevice_attribute attribute) {
+    require(size <= static_cast<u64>(*attribute_value(device, attribute)));
+  };
   const bool layered = (d.Flags & CUDA_ARRAY3D_LAYERED) != 0, cube = (d.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
   require(d.Width != 0);
   if (cube) {
-    require(d.Width == d.Height && d.Width <= 32768 && (layered ? d.Depth != 0 && d.Depth % 6 == 0 : d.Depth == 6));
-    require(d.Depth <= 2046);
+    require(d.Width == d.Height && (layered ? d.Depth != 0 && d.Depth % 6 == 0 : d.Depth == 6));
+    at_most(d.Width, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH);
+    at_most(d.Depth, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS);
   } else if (layered) {
-    require(d.Depth != 0 && d.Depth <= 2048 && d.Width <= 32768 && d.Height <= 32768);
+    require(d.Depth != 0);
+    at_most(d.Depth, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS);
+    at_most(d.Width, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH);
+    at_most(d.Height, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT);
   } else if (d.Depth != 0) {
-    require(d.Height != 0 && d.Width <= 16384 && d.Height <= 16384 && d.Depth <= 16384);
+    require(d.Height != 0);
+    at_most(d.Width, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH);
+    at_most(d.Height, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT);
+    at_most(d.Depth, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH);
   } else {
-    require(d.Width <= 131072 && d.Height <= 65536);
+    at_most(d.Width, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH);
+    at_most(d.Height, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT);
   }
-  require((d.Flags & CUDA_ARRAY3D_TEXTURE_GATHER) == 0 || (d.Height != 0 && d.Depth == 0 && d.Width <= 32768));
+  if ((d.Flags & CUDA_ARRAY3D_TEXTURE_GATHER) == 0) return;
+  require(d.Height != 0 && d.Depth == 0);
+  at_most(d.Width, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH);
 }
 
 void drop_arrays_of(Context& context) {
@@ -79,7 +92,7 @@ void drop_arrays_of(Context& context) {
 std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor,
                                   const ArrayMemory& memory) {
   require(descriptor.NumChannels == 1 || descriptor.NumChannels == 2 || descriptor.NumChannels == 4);
-  require_shape(descriptor);
+  require_shape(context.device, descriptor);
   require((descriptor.Flags & CUDA_ARRAY3D_DEPTH_TEXTURE) ==
           0);  // for graphics only: as on an H200, whatever the format
   require((descriptor.Flags & ~(kSimulatedFlags | kOtherFlags)) == 0);
