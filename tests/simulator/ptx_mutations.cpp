@@ -127,13 +127,13 @@ std::string mutated(std::string text, std::mt19937& random) {
 // What only old texts may have.
 const std::string kOldText = R"(.version 2.1
 .target sm_20
-.reg .u32 %r<9>, sum; .reg .pred p; .reg .v2 .f32 v;
-.local .align 8 .b8 mine[16];
 .const[0] .u32 c[2] = {1, 2};
 .extern .const[2] .b32 bank[];
-.func (.reg .u32 o) g (.reg .u32 i) { add.u32 o, i, sum; mov.u32 sum, %r3; st.local.u32 [mine+4], o; ret; }
-.func f { call (%r3), g, (sum); @p call (_), g, (%r8); mov.f32 v.x, v.y; ret; }
+.func (.reg .u32 o) g (.reg .u32 i) { .local .align 8 .b8 mine[16]; add.u32 o, i, 1; st.local.u32 [mine+4], o; ret; }
+.func f { .reg .u32 %r<9>, sum; .reg .pred p; .reg .v2 .f32 v;
+  call (%r3), g, (sum); @p call (_), g, (%r8); mov.f32 v.x, v.y; ret; }
 .entry k (.param .u64 out) {
+  .reg .u32 %r<9>, sum; .reg .pred p; .local .align 8 .b8 mine[16];
   .reg .u64 y; ld.param.u64 y, [out]; ld.const[0].u32 %r1, [c+4]; setp.eq.u32 p, %r1, sum; call f;
   mov.u64 y, mine; ld.local.u32 %r2, [y]; { .reg .u32 sum; mov.u32 sum, %r2; } exit; }
 )";
