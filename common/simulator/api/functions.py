@@ -300,7 +300,7 @@ def check(folders):
 
 def implemented():
     """{symbol: file}"""
-    found = {symbol: "first_versions.cpp" for symbol in re.findall(r"^FIRST_VERSION\(\w+, \d+, (\w+)", read(FUNCTIONS), re.MULTILINE)}
+    found = dict.fromkeys(re.findall(r"^FIRST_VERSION\(\w+, \d+, (\w+)", read(FUNCTIONS), re.MULTILINE), "first_versions.cpp")
     for name in sorted(os.listdir(HERE)):
         if name.endswith(".cpp"):
             found.update(dict.fromkeys(defined_in(read(os.path.join(HERE, name))), name))

@@ -59,8 +59,7 @@ u32 label(const Draft& draft, const Operand& operand) {
     unknown(draft, name->text);
   if (!binding || binding->kind != Binding::label)
     fail(operand.at, "Label expected for argument 0 of instruction '" + draft.source->opcode + "'");
-  return draft.body.function.labels[binding->index]
-      .statement;  // becomes the index of an instruction in finish()
+  return draft.body.function.labels[binding->index].statement;  // becomes the index of an instruction in finish()
 }
 
 // branch = "bra" [".uni"] label
