@@ -142,7 +142,7 @@ class Group(Bound):
         name = f"course-{os.getpid()}-{next(NUMBERS)}"
         self.folders = [parent / name for parent in self.parents]
         for folder in self.folders:
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)  # a process that had our number, and was killed, may have left it
             self.write(folder, "pids.max", tasks)
             if memory:
                 self.write(folder, "memory.max", memory)
@@ -170,6 +170,9 @@ class Group(Bound):
         return counted
 
     def is_full(self) -> bool:
+        with contextlib.suppress(OSError, ValueError):
+            if int((self.folders[0] / "pids.current").read_text(encoding="ascii")) >= self.tasks:
+                return True
         return self.events("pids.events", "max") > 0
 
     def is_out_of_memory(self) -> bool:
