@@ -227,7 +227,7 @@ class OtherUser(Bound):
 
     def __init__(self, tasks: int, memory: int | None = None):
         super().__init__(tasks, memory)
-        self.uid = free_user()
+        self.uid: int = free_user()
 
     def enter(self) -> None:
         self.limit()
@@ -318,8 +318,10 @@ def ends_well(way: type[Bound], tasks: int) -> bool:
     except OSError:
         return False
     try:
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        tried = subprocess.Popen(["/bin/sh", "-c", "(exit 0); exit $?"], cwd="/", start_new_session=True, preexec_fn=bound.enter, **quiet)
+        shell = ["/bin/sh", "-c", "(exit 0); exit $?"]
+        tried = subprocess.Popen(
+            shell, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=bound.enter
+        )
         return tried.wait(10) == 0
     except (OSError, subprocess.SubprocessError):
         return False

@@ -6,6 +6,7 @@ import concurrent.futures
 import dataclasses
 import json
 import os
+import pathlib
 import re
 import subprocess
 import tempfile
@@ -216,7 +217,7 @@ def run_side_by_side(binary, environment, current, limit, processes):
     return [case for cases in together + [run(name) for name in names if name in alone] for case in cases]
 
 
-def case_names(binary, environment, choice=""):
+def case_names(binary: pathlib.Path, environment: dict[str, str], choice: str = "") -> list[str]:
     """The names of a binary's test cases, or of those that `choice` takes."""
     for listing in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):  # Catch2 2, Catch2 3
         try:
@@ -282,7 +283,7 @@ def _run_pytest(places_of_tests, environment, limit, cases, run=run_limited):
     return faulty or running and not hung
 
 
-def names_in_python(files):
+def names_in_python(files: list[pathlib.Path]) -> list[str]:
     """The sentences of a check in Python, in the order of its files."""
     found = []
     for file in files:

@@ -66,7 +66,7 @@ def main(words: list[str]) -> int:
         return 1
     reasons = {lesson: why_not(lesson, for_check=True) for lesson in lessons}
     able = [lesson for lesson, reason in reasons.items() if not reason]
-    built = build.Build(able and [build.SIMULATOR] + [target for lesson in able for target in lesson.exercise.targets])
+    built = build.Build([build.SIMULATOR, *(target for lesson in able for target in lesson.exercise.targets)] if able else [])
     if build.SIMULATOR in built.failed:
         sys.exit(f"The simulated GPU could not be built, so no program can be linked:\n{built.complaint(build.SIMULATOR)}")
     os.environ.setdefault("CUDASIM_BUDGET", verdict.BUDGET)

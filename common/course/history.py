@@ -13,11 +13,14 @@ import hashlib
 import json
 import os
 import pathlib
+from collections.abc import Iterator
+from typing import Any
 
 from course import ROOT
 from course.lessons import RENAMED, Lesson, called, every, lessons, own_name
 
 VERSION = 1
+Kept = dict[str, Any]  # what is in the file, or its part about one lesson
 ATTEMPTS_FOR_SOLUTION = 3
 
 
@@ -37,11 +40,11 @@ def fingerprint(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def empty() -> dict:
+def empty() -> Kept:
     return {"version": VERSION, "at": "", "lessons": {}}
 
 
-def load() -> dict:
+def load() -> Kept:
     """What is kept. An unreadable file is renamed rather than overwritten, because a person may want to repair it."""
     try:
         kept = json.loads(file().read_text(encoding="utf-8"))
@@ -56,7 +59,7 @@ def load() -> dict:
     return empty()
 
 
-def renumbered(kept: dict) -> dict:
+def renumbered(kept: Kept) -> Kept:
     """A lesson that has got another number or name since. What was noted about a lesson that is now part of another stays under its old name."""
 
     def now_called(old: str) -> str:
@@ -64,14 +67,14 @@ def renumbered(kept: dict) -> dict:
         now = called(own) or called(RENAMED.get(own))
         return now.name if now and old not in every() else old
 
-    entries = {}
+    entries: Kept = {}
     for name, entry in kept["lessons"].items():
         entries.setdefault(now_called(name), entry)
     return {**kept, "at": now_called(kept["at"]), "lessons": entries}
 
 
 @contextlib.contextmanager
-def changing():
+def changing() -> Iterator[Kept]:
     """with changing() as kept: … writes what was changed. One process at a time."""
     folder().mkdir(exist_ok=True)
     with open(folder() / "lock", "a", encoding="utf-8") as lock:
@@ -90,7 +93,7 @@ def changing():
             new.unlink(missing_ok=True)
 
 
-def note(lesson: Lesson, **changes) -> None:
+def note(lesson: Lesson, **changes: Any) -> None:
     """Sets entries of a lesson; None removes one."""
     with changing() as kept:
         entry = kept["lessons"].setdefault(lesson.name, {})
@@ -110,20 +113,21 @@ def note_attempt(lesson: Lesson, content: bytes, solved: bool) -> None:
             entry["solved"] = now()
 
 
-def entry_of(kept: dict, lesson: Lesson) -> dict:
+def entry_of(kept: Kept, lesson: Lesson) -> Kept:
     """What is kept of a lesson; nothing if it was not opened."""
-    return kept["lessons"].get(lesson.name, {})
+    entry: Kept = kept["lessons"].get(lesson.name, {})
+    return entry
 
 
-def is_solved(kept: dict, lesson: Lesson) -> bool:
+def is_solved(kept: Kept, lesson: Lesson) -> bool:
     return bool(entry_of(kept, lesson).get("solved"))
 
 
-def solved(kept: dict, among: list[Lesson] | None = None) -> list[Lesson]:
+def solved(kept: Kept, among: list[Lesson] | None = None) -> list[Lesson]:
     return [lesson for lesson in (lessons() if among is None else among) if is_solved(kept, lesson)]
 
 
-def continues_at(kept: dict) -> Lesson:
+def continues_at(kept: Kept) -> Lesson:
     """The lesson where the learner stopped; if that one is solved, the next unsolved one, and in the end the last."""
     there = every().get(kept["at"])
     if there and not is_solved(kept, there):
@@ -140,7 +144,7 @@ def counted(how_many: int, what: str) -> str:
     return f"{how_many} {what}" + ("" if how_many == 1 else "s")
 
 
-def state(entry: dict) -> str:
+def state(entry: Kept) -> str:
     """'solved on 2026-11-20 after 2 attempts', '3 attempts, 1 hint', 'opened', 'not begun'."""
     attempts, hints = len(entry.get("attempts", [])), entry.get("hints", 0)
     if entry.get("solved"):

@@ -364,7 +364,7 @@ class Trainer:
                 if frame != drawn:
                     self.screen.draw(frame)
                     drawn = frame
-                job = [self.job.process.stdout.fileno()] if self.job else []
+                job = [self.job.output.fileno()] if self.job else []
                 keys, ready, resized = self.screen.wait(job, TICK)
                 for key in keys:
                     self.press(key)

@@ -22,16 +22,16 @@ class Known:
 
     name: str  # 'never made current'
     why: str  # what its first lines say about it
-    failures: dict  # {test case: message}
+    failures: dict[str, str]  # {test case: message}
     source: str
 
 
-def name_of(stem):
+def name_of(stem: str) -> str:
     """never-made-current is 'never made current'."""
     return stem.replace("-", " ").replace("_", " ")
 
 
-def explanation(source):
+def explanation(source: str) -> str:
     """The comment at the head of a kept wrong solution, without the line that names the test case."""
     lines = []
     for line in source.splitlines():
@@ -42,33 +42,33 @@ def explanation(source):
     return " ".join(lines)
 
 
-def normalized(message):
+def normalized(message: str) -> str:
     """A failure's message without what differs from run to run: addresses, long numbers, places in the submission, times."""
     message = re.sub(r"0x[0-9a-fA-F]+", "0x…", message)
     message = re.sub(r"\b(?:exercise|answer)\.(?:cpp|cu|py):\d+", "the answer", message)
     return re.sub(r"\d{4,}|\d+\.\d+", "…", message)
 
 
-def words_of(source):
+def words_of(source: str) -> collections.Counter[str]:
     """The words and signs of a program, without comments: how often each occurs."""
     source = re.sub(r"//[^\n]*|/\*.*?\*/|^\s*#(?!include|define)[^\n]*", " ", source, flags=re.DOTALL | re.MULTILINE)
     return collections.Counter(re.findall(r"\w+|[^\w\s]", source))
 
 
-def similarity(one, other):
+def similarity(one: str, other: str) -> float:
     """From 0, nothing in common, to 1, the same words equally often."""
     first, second = words_of(one), words_of(other)
     total = sum(first.values()) + sum(second.values())
     return 2 * sum((first & second).values()) / total if total else 1.0
 
 
-def agreement(one, other):
+def agreement(one: dict[str, str], other: dict[str, str]) -> float:
     """The share of the test cases whose messages are equal; both fail the same ones."""
     same = sum(normalized(one[name]) == normalized(other[name]) for name in one)
     return same / len(one) if one else 1.0
 
 
-def match(failures, source, known, cases):
+def match(failures: dict[str, str], source: str, known: list[Known], cases: int) -> Known | None:
     """The kept solution that failed as this one did, or None. `cases`: how many test cases there are."""
     candidates = [each for each in known if each.failures and set(each.failures) == set(failures)]
     ranked = sorted(candidates, key=lambda each: (agreement(failures, each.failures), similarity(source, each.source)), reverse=True)

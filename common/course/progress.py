@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from course import history
+from course.history import Kept
 from course.lessons import Lesson, chapters, lessons, named
 
 
@@ -12,7 +13,7 @@ def bar(part: int, whole: int, width: int = 20) -> str:
     return "█" * full + "·" * (width - full)
 
 
-def of_chapters(kept: dict) -> list[str]:
+def of_chapters(kept: Kept) -> list[str]:
     lines = []
     for chapter in chapters():
         own = lessons([chapter])
@@ -20,7 +21,7 @@ def of_chapters(kept: dict) -> list[str]:
     return lines
 
 
-def of_lessons(kept: dict, chosen: list[Lesson]) -> list[str]:
+def of_lessons(kept: Kept, chosen: list[Lesson]) -> list[str]:
     lines = []
     for lesson in chosen:
         entry = history.entry_of(kept, lesson)

@@ -11,7 +11,7 @@ from course.text import folded
 SENTENCE = re.compile(r"(?<=[a-z0-9`)*\]][.?!])\s+(?=[A-Z`*\"(])")
 
 
-def plain(markdown):
+def plain(markdown: str) -> str:
     """Markdown without what a terminal cannot show: a link becomes its text, a picture a note. Blocks of code stay as they are."""
     lines, inside = [], False
     for line in markdown.splitlines():
@@ -23,12 +23,12 @@ def plain(markdown):
     return "\n".join(lines).strip("\n")
 
 
-def first_of(sections, heading):
+def first_of(sections: list[tuple[str, str]], heading: str) -> str:
     """The body of the first section whose heading begins with a word."""
     return next((body for name, body in sections if name.startswith(heading)), "")
 
 
-def without_ending(body):
+def without_ending(body: str) -> str:
     """The exercise without `make check`, which the trainer replaces, and without what follows: a question about the film,
     references, notes for the teacher, navigation."""
     body = re.split(r"^(?:\*\*In the film|\*\*References|> \*\*For the teacher|---\s*$)", body, maxsplit=1, flags=re.MULTILINE)[0]
@@ -36,9 +36,9 @@ def without_ending(body):
     return re.sub(r"(?:^|\s)[A-Z][^.:?\n]*:\s*(?=\s*(?:<details|$))", "\n\n", body).strip() if found else body.strip()
 
 
-def steps(hint):
+def steps(hint: str) -> list[str]:
     """A folded hint, in the order in which it is shown: sentence by sentence. A block of code belongs to the sentence before it."""
-    found = []
+    found: list[str] = []
     for paragraph in re.split(r"\n\s*\n(?=(?:[^`]*```[^`]*```)*[^`]*$)", hint.strip()):
         if re.match(r"\s*```", paragraph) and found:
             found[-1] += "\n\n" + paragraph
@@ -57,14 +57,14 @@ class Reading:
     question: str  # the bold line
     idea: str  # what follows it
     predict: str
-    results: list  # [(summary, what is folded)]
+    results: list[tuple[str, str]]  # [(summary, what is folded)]
     exercise: str
-    hints: list
+    hints: list[str]
     whole: str  # without what is folded
     whole_with_results: str
 
     @property
-    def first_result(self):
+    def first_result(self) -> str:
         """The first sentence of the first result, without Markdown's marks."""
         return re.sub("[`*]", "", steps(self.results[0][1])[0]) if self.results and self.results[0][1] else ""
 

@@ -6,7 +6,9 @@ import dataclasses
 import enum
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from course import ROOT, cases, faults, possible
 from course.cases import ANY, Case
@@ -76,11 +78,11 @@ class Verdict:
         """What it means, if that is a sentence; otherwise nothing."""
         return SENTENCES.get(self.kind, "").format(file=file, why=self.why, line=self.place.line if self.place else 0)
 
-    def as_json(self) -> dict:
+    def as_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
     @staticmethod
-    def from_json(told: dict) -> Verdict:
+    def from_json(told: dict[str, Any]) -> Verdict:
         kept = {**told, "kind": Kind(told["kind"]), "cases": tuple(Case(**case) for case in told["cases"])}
         return Verdict(**{**kept, "place": Place(**told["place"]) if told["place"] else None})
 
@@ -92,10 +94,10 @@ class How:
     device: Device
     limit: int = cases.LIMIT  # seconds
     until: str = ""  # the test case with which to begin, or ANY; if it fails, the others need not be run
-    run: Callable = run_limited  # runs a program
-    run_python: Callable | None = None  # runs tests in Python, if not in the same way
+    run: Callable[..., Any] = run_limited  # runs a program
+    run_python: Callable[..., Any] | None = None  # runs tests in Python, if not in the same way
     environment: Mapping[str, str] | None = None  # of the programs, if it is not the lesson's
-    more: tuple = ()  # files of tests in Python, besides the check's
+    more: Sequence[Path] = ()  # files of tests in Python, besides the check's
     examine: Callable[[list[Case]], list[Case]] = lambda found: found  # looks through the test cases before their faults are looked for
 
 
@@ -137,7 +139,7 @@ def judge(answer: Answer, how: How, build: Callable[[], str | None]) -> Verdict:
     verdict = Verdict(Kind.SOLVED, cases=tuple(found), device=how.device.name, build_seconds=seconds, judge_seconds=spent)
     if not failing:
         return verdict
-    where = place_in(failing.failure, answer.source) or place_of_called(answer, failing.name)
+    where = place_in(failing.failure or "", answer.source) or place_of_called(answer, failing.name)
     waiting = set(names_of(answer, how)) - {case.name for case in found} if how.until == ANY else ()
     return dataclasses.replace(verdict, kind=Kind.FAILED, why=failing.name, place=where, waiting=len(waiting))
 

@@ -76,7 +76,8 @@ def run_cpp(suite: str, built: build.Build, device: Device) -> Proofs:
 
 def headers() -> Proofs:
     """The headers that lessons include compile alone, in C++17, without a warning, with every compiler that is here."""
-    include, proofs = facts()["CUDA_INCLUDE"], []
+    include = facts()["CUDA_INCLUDE"]
+    proofs: Proofs = []
     found = sorted(path for path in (ROOT / "common").glob("*.hpp") if path.name != "torch.hpp")  # it is parsed where it is needed
     compilers = dict.fromkeys([os.environ.get("CXX", "g++"), "g++", "clang++"])
     for compiler in [name for name in compilers if subprocess.run(["which", name.split()[0]], capture_output=True, check=False).returncode == 0]:
