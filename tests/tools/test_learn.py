@@ -245,7 +245,7 @@ def test_the_list_leads_to_other_lessons_and_back(open_trainer):
     trainer.until("02-context/06-threads/README.md")
     trainer.type("q")
     trainer.type("pp")
-    trainer.until("02-04", "Your prediction:")
+    trainer.until("02-04", "Your prediction")
 
 
 # ---- files that cannot be judged -----------------------------------------------------------------------------------------
