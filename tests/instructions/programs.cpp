@@ -1,5 +1,6 @@
 // Runs the programs on the device at hand, some to a module, since a driver takes its time for each module.
 #include "tests/catch.hpp"
+#include "tests/instructions/apart.hpp"
 #include "tests/instructions/bulk.hpp"
 #include "tests/instructions/device.hpp"
 
@@ -96,6 +97,7 @@ TEST_CASE("hints to caches change nothing") { check(hint_cases()); }
 TEST_CASE("addresses of one space become those of another") { check(address_cases()); }
 TEST_CASE("atomic operations change memory and tell what was there") { check(atomic_cases()); }
 TEST_CASE("lanes exchange, vote and reduce") { check(warp_cases()); }
+TEST_CASE("lanes at different places exchange, vote and reduce") { check(apart_cases()); }
 TEST_CASE("barriers and fences make known what was written before") { check(barrier_cases()); }
 TEST_CASE("an mbarrier counts arrivals and bytes") { check(mbarrier_cases()); }
 TEST_CASE("asynchronous copies have arrived when they are awaited") { check(copy_cases()); }

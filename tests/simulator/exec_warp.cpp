@@ -249,30 +249,38 @@ TEST_CASE("A barrier that part of the block never reaches says which warps wait 
   CHECK(fault.report.find("a barrier that can never complete") != std::string::npos);
 }
 
-TEST_CASE("Lanes that wait for each other at different .sync instructions are a fault, not a hang") {
-  const Fault fault = fault_of(R"(
-    setp.lt.u32 %p1, %t, 16;
-    @%p1 bra LOW;
-    shfl.sync.idx.b32 %r1, %t, 0, 31, 0xffffffff;
-    bra DONE;
-  LOW:
-    shfl.sync.idx.b32 %r1, %t, 1, 31, 0xffffffff;
-  DONE:)",
-                               32);
-  CHECK(fault.kind == FaultKind::barrier);
-  CHECK(fault.what.find("warp 0, lanes 0 to 15:") != std::string::npos);
+// What the upper half of a warp does while the lower half waits in `lower`; both name all lanes.
+Fault fault_of_halves(const std::string& lower, const std::string& upper) {
+  return fault_of("setp.lt.u32 %p1, %t, 16; @%p1 bra LOW; " + upper + " bra DONE; LOW: " + lower + " DONE:", 32);
 }
 
-TEST_CASE("Lanes that reach a .sync instruction through different calls are reported at once, by name") {
+TEST_CASE("Lanes that wait for each other in different exchanges are a fault, not a hang") {
+  const std::string shuffle = "shfl.sync.idx.b32 %r1, %t, 0, 31, -1;";
+  for (const std::string other :
+       {"shfl.sync.bfly.b32 %r1, %t, 1, 31, -1;", "vote.sync.any.pred %p2, %p1, -1;", "redux.sync.add.u32 %r1, %t, -1;",
+        "match.any.sync.b32 %r1, %t, -1;", "bar.warp.sync -1;", "bar.sync 0;"}) {
+    CAPTURE(other);
+    const Fault fault = fault_of_halves(shuffle, other);
+    CHECK(fault.kind == FaultKind::barrier);
+    CHECK(fault.what.find("warp 0, lanes 0 to 15:") != std::string::npos);
+  }
+}
+
+TEST_CASE("Lanes at different places with different member masks wait for each other and are a fault") {
+  const Fault fault =
+      fault_of_halves("shfl.sync.idx.b32 %r1, %t, 0, 31, -1;", "shfl.sync.idx.b32 %r1, %t, 0, 31, 0xfffffffe;");
+  CHECK(fault.kind == FaultKind::barrier);
+}
+
+TEST_CASE("Lanes that reach an aligned instruction through different calls are reported at once, by name") {
   Module module(kHeader + R"(
-.func (.reg .b32 %v) pick (.reg .b32 %mask) { .reg .pred %q; setp.ne.u32 %q, %mask, 0;
-  vote.sync.ballot.b32 %v, %q, %mask; ret; }
+.func (.reg .b32 %v) turn (.reg .b32 %x) { movmatrix.sync.aligned.m8n8.trans.b16 %v, %x; ret; }
 .entry k (.param .u64 out) { .reg .pred %p; .reg .b32 %r<5>; .reg .b64 %o;
   mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 48; @%p bra CALLS;
 WAIT: nanosleep.u32 1000; bra WAIT;
 CALLS: and.b32 %r1, %r1, 31; setp.lt.u32 %p, %r1, 8; mov.b32 %r3, -1; @%p bra LOWER;
-  call (%r2), pick, (%r3); bra END;
-LOWER: call (%r2), pick, (%r3);
+  call (%r2), turn, (%r3); bra END;
+LOWER: call (%r2), turn, (%r3);
 END: ld.param.u64 %o, [out]; st.global.u32 [%o], %r2; ret; }
 )");
   Buffer<u32> out(1);

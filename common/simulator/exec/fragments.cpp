@@ -8,6 +8,7 @@
 #include "common/simulator/exec/fragments.hpp"
 
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/exchange.hpp"
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/report.hpp"
 #include "common/simulator/text.hpp"
@@ -278,8 +279,8 @@ Fragment& park(Warp& warp, const Instruction& at, Wait wait, u32 pc) {
 
 namespace {
 
-// Lanes that have called a function separately have its registers in different frames and cannot exchange them. Lanes
-// that wait for nothing else would deadlock. `here`: those that wait in the running fragment's call.
+// An aligned instruction needs all lanes of the warp in one call of its function. Lanes that wait for nothing else
+// would deadlock. `here`: those that wait in the running fragment's call.
 void refuse_other_calls(const Warp& warp, const Instruction& instruction, u32 here) {
   u32 anywhere = 0, members = 0;
   for (const Fragment& f : warp.fragments) {
@@ -288,12 +289,71 @@ void refuse_other_calls(const Warp& warp, const Instruction& instruction, u32 he
     members |= f.members;
   }
   if ((members & warp.live & ~anywhere) != 0 || (anywhere & ~here) == 0) return;
-  throw Fault{.kind = FaultKind::illegal_instruction,
-              .what = "a .sync instruction that " + cudasim::members("lane", here) + " and " +
-                      cudasim::members("lane", anywhere & ~here) +
-                      " reached through different calls of its function: they wait for each other, and in the " +
-                      "simulator only lanes of the same call can exchange values",
-              .lane = first_lane(here)};
+  throw Fault{
+      .kind = FaultKind::illegal_instruction,
+      .what = "an aligned .sync instruction that " + cudasim::members("lane", here) + " and " +
+              cudasim::members("lane", anywhere & ~here) +
+              " reached through different calls of its function: all lanes of the warp must execute it together",
+      .lane = first_lane(here)};
+}
+
+bool waits_here(const Warp& warp, const Instruction& instruction, const Fragment& f) {
+  return f.wait == Wait::sync && f.at == &instruction && f.frame == warp.frame;
+}
+
+// The lanes that execute an exchange or wait for it, and their member masks.
+struct Arrived {
+  u32 here = 0;  // at the instruction that executes, in its call
+  u32 elsewhere = 0;  // at other instructions, or in other calls
+  std::array<u32, kWarpSize> masks{};
+
+  // Lanes at different places find each other only if they name the same members.
+  u32 with_mask_of(u32 lane) const {
+    u32 lanes = 0;
+    for (const u32 other : set_bits(here | elsewhere)) lanes |= u32{masks[other] == masks[lane]} << other;
+    return lanes;
+  }
+  bool complete(const Warp& warp, u32 lane) const {
+    return (masks[lane] & warp.live & ~(here | with_mask_of(lane))) == 0;
+  }
+  u32 elsewhere_with(u32 lanes) const {
+    u32 others = 0;
+    for (const u32 lane : set_bits(lanes)) others |= elsewhere & masks[lane] & with_mask_of(lane);
+    return others;
+  }
+};
+
+Arrived who_has_arrived(const Warp& warp, const Instruction& instruction, Slot slot, const u32* members) {
+  Arrived arrived;
+  arrived.here = warp.mask;
+  for (const Fragment& f : warp.fragments) {
+    const bool here = waits_here(warp, instruction, f);
+    const bool elsewhere = !here && slot != kNoSlot && f.wait == Wait::sync && same_exchange(*f.at, instruction);
+    if (here) arrived.here |= f.lanes;
+    if (!elsewhere) continue;
+    arrived.elsewhere |= f.lanes;
+    const u32 operand = static_cast<u32>(std::find(instruction.slot, instruction.slot + 6, slot) - instruction.slot);
+    const u32* masks = masks_at(*f.frame, f.at->slot[operand]);
+    for (const u32 lane : set_bits(f.lanes)) arrived.masks[lane] = masks[lane];
+  }
+  for (const u32 lane : set_bits(arrived.here)) arrived.masks[lane] = members[lane];
+  return arrived;
+}
+
+// Those of `lanes` that wait at this instruction become part of the running fragment, or go on beside it.
+void join_those_who_wait(Warp& warp, const Instruction& instruction, u32 lanes) {
+  for (std::size_t i = warp.fragments.size(); i-- > 0;) {
+    Fragment& f = warp.fragments[i];
+    const u32 come = f.lanes & lanes;
+    if (!waits_here(warp, instruction, f) || come == 0) continue;
+    f.lanes &= ~come;
+    const Fragment from = f;
+    if (f.lanes == 0) erase(warp, &f);
+    if (from.join == warp.join && warp.lanes != 0)
+      warp.lanes |= come;
+    else
+      add(warp, warp.pc, come, from.frame, from.join);
+  }
 }
 
 }  // namespace
@@ -304,6 +364,7 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
     for (u32& mask : masks) mask = kAllLanes;
     return masks;
   }();
+  if (slot != kNoSlot && (instruction.control & kGathered) != 0) return true;
   const u32* members = slot == kNoSlot ? kEverybody.data() : warp.in<u32>(slot);
   u32 all = 0;
   for (const u32 lane : set_bits(warp.mask)) all |= members[lane];
@@ -312,12 +373,8 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
     return true;
   }
 
-  const auto waits_here = [&](const Fragment& f) {
-    return f.wait == Wait::sync && f.at == &instruction && f.frame == warp.frame;
-  };
-  u32 here = warp.mask;
-  for (const Fragment& f : warp.fragments) here |= waits_here(f) ? f.lanes : 0;
-  const u32 ready = lanes_where(here, [&](u32 lane) { return (members[lane] & warp.live & ~here) == 0; });
+  const Arrived arrived = who_has_arrived(warp, instruction, slot, members);
+  const u32 ready = lanes_where(arrived.here, [&](u32 lane) { return arrived.complete(warp, lane); });
   if (const u32 early = warp.mask & ~ready; early != 0) {
     const u32 executing = warp.mask;
     warp.mask = early;
@@ -325,23 +382,22 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
     for (const u32 lane : set_bits(early)) parked.members |= members[lane];
     warp.mask = executing & ready;
   }
-  if (ready == 0) return refuse_other_calls(warp, instruction, here), false;
-  for (std::size_t i = warp.fragments.size(); i-- > 0;) {
-    Fragment& f = warp.fragments[i];
-    const u32 come = f.lanes & ready;
-    if (!waits_here(f) || come == 0) continue;
-    f.lanes &= ~come;
-    const Fragment from = f;
-    if (f.lanes == 0) erase(warp, &f);
-    if (from.join == warp.join && warp.lanes != 0)
-      warp.lanes |= come;
-    else
-      add(warp, warp.pc, come, from.frame, from.join);
+  if (ready == 0) {
+    if (slot == kNoSlot) refuse_other_calls(warp, instruction, arrived.here);
+    return false;
   }
+  join_those_who_wait(warp, instruction, ready);
   warp.mask = ready;
   plan(warp);
-  if (warp.observer != nullptr) warp.observer->meet(warp, instruction, members);
-  return true;
+  const u32 elsewhere = arrived.elsewhere_with(ready);
+  if (warp.observer != nullptr) {
+    warp.mask |= elsewhere;
+    warp.observer->meet(warp, instruction, arrived.masks.data());
+    warp.mask = ready;
+  }
+  if (elsewhere == 0) return true;
+  exchange_apart(warp, instruction, elsewhere);
+  return false;
 }
 
 void meet_in_warp(Warp& warp, const Instruction& instruction, Slot slot) {

@@ -19,7 +19,8 @@ void exit_lanes(Warp& warp);
 Fragment& park(Warp& warp, const Instruction& at, Wait wait, u32 pc);
 
 // For .sync operations, before anything else: true once all live lanes of the member mask (a register or constant;
-// kNoSlot: all lanes) are in warp.mask, which then holds those that came earlier too. False: the lanes wait; the
+// kNoSlot: all lanes) are in warp.mask, which then holds those that came earlier too. False: the lanes wait, or some of
+// those that came earlier are at other instructions, and the exchange has been executed for all (exchange.hpp); the
 // handler returns.
 bool gather(Warp& warp, const Instruction& instruction, Slot members);
 // bar.warp.sync

@@ -1,4 +1,5 @@
 // What the lanes of a warp do together. PTX ISA, "shfl", "vote", "match", "redux", "activemask", "elect".
+#include "common/simulator/exec/exchange.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/isa/row.hpp"
 
@@ -6,6 +7,15 @@
 
 namespace cudasim {
 namespace {
+
+// The operands of each exchange (Instruction::control); the last one is the member mask.
+constexpr auto kWord = Exchanged::word, kDoubleword = Exchanged::doubleword, kPredicate = Exchanged::predicate,
+               kToWord = Exchanged::to_word, kToPredicate = Exchanged::to_predicate;
+constexpr u32 kShuffles = exchange_of({kToWord, kToPredicate, kWord, kWord, kWord, kWord});
+constexpr u32 kVotes = exchange_of({kToPredicate, kPredicate, kWord});
+constexpr u32 kBallots = exchange_of({kToWord, kPredicate, kWord});
+constexpr u32 kElects = exchange_of({kToWord, kToPredicate, kWord});
+constexpr u32 kReduces = exchange_of({kToWord, kWord, kWord});
 
 enum Shuffle : u32 { kUp, kDown, kBfly, kIdx };
 
@@ -51,9 +61,9 @@ void run_shuffle(Warp& warp, const Instruction& i) {
 
 template <bool kSync>
 Bound bind_shuffle(const Form& form) {
-  if (form.has("up")) return run_shuffle<kUp, kSync>;
-  if (form.has("down")) return run_shuffle<kDown, kSync>;
-  return form.has("bfly") ? run_shuffle<kBfly, kSync> : run_shuffle<kIdx, kSync>;
+  if (form.has("up")) return {run_shuffle<kUp, kSync>, kShuffles};
+  if (form.has("down")) return {run_shuffle<kDown, kSync>, kShuffles};
+  return {form.has("bfly") ? run_shuffle<kBfly, kSync> : run_shuffle<kIdx, kSync>, kShuffles};
 }
 
 // Calls f(group) for each set of executing lanes that gave the same member mask; without .sync all are one.
@@ -71,7 +81,7 @@ void for_groups(Warp& warp, Slot members, F f) {
 
 enum Vote : u32 { kAll, kAny, kUni, kBallot };
 
-// d, {!}a [, members]; control 1: a is negated.
+// d, {!}a [, members]
 template <u32 kMode, bool kSync>
 void run_vote(Warp& warp, const Instruction& i) {
   if (kSync && !gather(warp, i, i.slot[2])) return;
@@ -93,9 +103,10 @@ void run_vote(Warp& warp, const Instruction& i) {
 
 template <bool kSync>
 Bound bind_vote(const Form& form) {
-  if (form.has("all")) return run_vote<kAll, kSync>;
-  if (form.has("any")) return run_vote<kAny, kSync>;
-  return form.has("uni") ? run_vote<kUni, kSync> : run_vote<kBallot, kSync>;
+  if (form.has("all")) return {run_vote<kAll, kSync>, kVotes};
+  if (form.has("any")) return {run_vote<kAny, kSync>, kVotes};
+  if (form.has("uni")) return {run_vote<kUni, kSync>, kVotes};
+  return {run_vote<kBallot, kSync>, kBallots};
 }
 
 // match.any d, a, members: the lanes that have the same value.
@@ -134,8 +145,11 @@ void run_match_all(Warp& warp, const Instruction& i) {
 
 template <bool kAllSame>
 Bound bind_match(const Form& form) {
-  if (bits(form.type[0]) == 64) return kAllSame ? run_match_all<u64> : run_match_any<u64>;
-  return kAllSame ? run_match_all<u32> : run_match_any<u32>;
+  const bool wide = bits(form.type[0]) == 64;
+  const Exchanged value = wide ? kDoubleword : kWord;
+  if (kAllSame)
+    return {wide ? run_match_all<u64> : run_match_all<u32>, exchange_of({kToWord, kToPredicate, value, kWord})};
+  return {wide ? run_match_any<u64> : run_match_any<u32>, exchange_of({kToWord, value, kWord})};
 }
 
 struct And {
@@ -177,7 +191,7 @@ void run_redux(Warp& warp, const Instruction& i) {
   for_lanes(warp.mask, [&](u32 lane) { d[lane] = result[lane]; });
 }
 
-Bound bind_redux(const Form& form) {
+Handler redux(const Form& form) {
   const bool is_s32 = form.type[0] == Type::s32;
   if (form.has("and")) return run_redux<And, u32>;
   if (form.has("or")) return run_redux<Or, u32>;
@@ -186,6 +200,7 @@ Bound bind_redux(const Form& form) {
   if (form.has("min")) return is_s32 ? run_redux<Min, i32> : run_redux<Min, u32>;
   return is_s32 ? run_redux<Max, i32> : run_redux<Max, u32>;
 }
+Bound bind_redux(const Form& form) { return {redux(form), kReduces}; }
 
 void run_activemask(Warp& warp, const Instruction& i) {
   u32* d = warp.out<u32>(i.slot[0]);
@@ -206,6 +221,8 @@ void run_elect(Warp& warp, const Instruction& i) {
   if (i.slot[1] != kNoSlot) warp.set_predicate(i.slot[1], elected);
 }
 
+Bound bind_elect(const Form&) { return {run_elect, kElects}; }
+
 template <Handler run>
 Bound bind(const Form&) {
   return run;
@@ -224,7 +241,7 @@ const Row kRows[] = {
     {"redux.sync.add|min|max.u32|s32", "=t0 t0 u32", bind_redux, 70, 80},
     {"redux.sync.and|or|xor.b32", "=t0 t0 u32", bind_redux, 70, 80},
     {"activemask.b32", "=b32", bind<run_activemask>, 62, 30},
-    {"elect.sync", "=b32_ |pred! b32", bind<run_elect>, 80, 90},
+    {"elect.sync", "=b32_ |pred! b32", bind_elect, 80, 90},
 };
 
 }  // namespace
