@@ -55,6 +55,32 @@ std::string demangled(const std::string& name) {
   return result;
 }
 
+namespace {
+
+// `text` without what is between `open` and `close`, but for an ellipsis.
+std::string without(const std::string& text, char open, char close) {
+  std::string rest;
+  u32 depth = 0;
+  for (const char c : text) {
+    if (c == close && depth != 0 && --depth == 0) rest += "…";
+    if (depth == 0) rest += c;
+    if (c == open) ++depth;
+  }
+  return depth == 0 ? rest : text;
+}
+
+}  // namespace
+
+std::string readable(const std::string& name) {
+  constexpr std::size_t kLong = 120;
+  std::string text = demangled(name);
+  if (text.size() <= kLong || text == name) return text;
+  text = without(text, '<', '>');
+  if (text.size() <= kLong) return text;
+  const std::size_t parameters = text.find('(', text.rfind('>') == std::string::npos ? 0 : text.rfind('>'));
+  return parameters == std::string::npos ? text : text.substr(0, parameters) + "(…)";
+}
+
 std::string coordinates(Dim3 d) {
   return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
 }

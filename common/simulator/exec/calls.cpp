@@ -5,7 +5,9 @@
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/exec/report.hpp"
 #include "common/simulator/numbers.hpp"
+#include "common/simulator/text.hpp"
 
 #include <algorithm>
 
@@ -103,13 +105,12 @@ void call(Warp& warp, const CallSite& site, u32 function) {
   Frame& caller = *warp.frame;
   if (!fits(site.arguments, callee.parameters) || site.results.size() > callee.results.size())
     fault(warp, FaultKind::invalid_pc,
-          "call of '" + callee.name + "' with parameters that do not match its definition");
+          "call of '" + demangled(callee.name) + "' with parameters that do not match its definition");
   const u32 base = (local_end(caller) + kCallCost + 15) / 16 * 16;
   if (u64{base} + callee.local_bytes > warp.block->grid->local_bytes) {
     fault(warp, FaultKind::stack_overflow,
-          "call of '" + callee.name + "' at depth " + std::to_string(caller.depth + 1) + ": no room is left on the " +
-              "thread's stack (cuCtxSetLimit, CU_LIMIT_STACK_SIZE = " +
-              std::to_string(warp.block->grid->launch.stack_bytes) + ")");
+          "call of '" + demangled(callee.name) + "' at depth " + std::to_string(caller.depth + 1) + ": " +
+              no_stack_left(*warp.block->grid));
   }
   leave_rest_behind(warp);
   if (warp.observer != nullptr) warp.observer->local_is_new(warp, warp.mask, base, callee.local_bytes);

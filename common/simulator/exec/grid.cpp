@@ -262,7 +262,7 @@ void Grid::note_progress() {
   next_note_ = 2 * seconds;
   const u64 size = cluster.count();
   std::fprintf(stderr, "cudasim: kernel %s has run for %lld s: %llu of %llu blocks have ended\n",
-               demangled(kernel.name).c_str(), static_cast<long long>(seconds),
+               readable(kernel.name).c_str(), static_cast<long long>(seconds),
                static_cast<unsigned long long>(finished_ * size), static_cast<unsigned long long>(clusters_ * size));
 }
 

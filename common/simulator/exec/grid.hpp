@@ -3,6 +3,7 @@
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/observer.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -31,7 +32,12 @@ struct Grid {
   Grid& operator=(const Grid&) = delete;
   // A cooperative launch has a few words of device memory for its barrier (cooperative_groups/details/driver_abi.h);
   // their address, or 0.
-  u64 workspace() const { return workspace_ != nullptr ? workspace_->base : 0; }
+  u64 workspace() const {
+    if (workspace_ == nullptr) lacks_workspace_.store(true, std::memory_order_relaxed);
+    return workspace_ != nullptr ? workspace_->base : 0;
+  }
+  // Whether the kernel has asked for them in another launch.
+  bool lacks_workspace() const { return lacks_workspace_.load(std::memory_order_relaxed); }
 
   // Runs blocks until none is left for this thread. The caller of run() also waits for those that others run. Another
   // thread returns early, with true, when a more urgent grid needs it.
@@ -45,6 +51,7 @@ struct Grid {
  private:
   std::vector<std::byte> constants_;
   std::shared_ptr<Allocation> workspace_;
+  mutable std::atomic<bool> lacks_workspace_{false};
   u64 clusters_, limit_;  // of the grid; that may have begun and not ended
   i64 budget_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

@@ -95,6 +95,11 @@ void locate(Fault& fault, const Warp& warp, const Fragment& fragment) {
   fill(fault, warp, *fragment.frame, fragment.at != nullptr ? *fragment.at : fragment.frame->code->instructions[pc]);
 }
 
+std::string no_stack_left(const Grid& grid) {
+  return "no room is left on the thread's stack, which is limited to " + std::to_string(grid.launch.stack_bytes) +
+         " bytes (cuCtxSetLimit and CU_LIMIT_STACK_SIZE, or cudaDeviceSetLimit and cudaLimitStackSize, change that)";
+}
+
 const char* name(FaultKind kind) {
   switch (kind) {
     case FaultKind::illegal_address: return "illegal address";
@@ -116,11 +121,11 @@ std::string report(const Fault& fault) {
   // A device reports some bad accesses as if the kernel had executed `trap`.
   const FaultKind kind = fault.kind == FaultKind::trap && is_access(fault) ? FaultKind::illegal_address : fault.kind;
   std::string text = std::string("========= simulated GPU: ") + name(kind) + "\n";
-  text += row("kernel", demangled(fault.kernel));
+  text += row("kernel", readable(fault.kernel));
   std::string at = fault.file.empty() ? "" : fault.file + ":" + std::to_string(fault.line);
   if (fault.ptx_line != 0) {
     const std::string line = "line " + std::to_string(fault.ptx_line) + " of the PTX";
-    at += at.empty() ? line : " (" + line + ")";
+    at += at.empty() ? line + " (nvcc's -lineinfo adds the line of the source)" : " (" + line + ")";
   }
   if (!at.empty()) text += row("at", at);
   text += row("thread", coordinates(fault.thread) + " of block " + coordinates(fault.block));

@@ -22,6 +22,9 @@ void tell_tolerated(Fault fault, const Warp& warp);
 
 std::string unscoped(const std::string& variable);  // "tile" for what a compiler calls a kernel's variable tile
 
+// Why a call or alloca fails, and what the program can do about it.
+std::string no_stack_left(const Grid& grid);
+
 // The report of a fault for stderr, several lines.
 std::string report(const Fault& fault);
 const char* name(FaultKind kind);

@@ -5,6 +5,7 @@
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/exec/report.hpp"
 #include "common/simulator/isa/row.hpp"
 #include "common/simulator/numbers.hpp"
 
@@ -49,8 +50,16 @@ namespace {
 
 void run_exit(Warp& warp, const Instruction&) { exit_lanes(warp); }
 
+// Cooperative groups end a kernel so if its launch has given them nothing to synchronize a grid with.
 [[noreturn]] void run_trap(Warp& warp, const Instruction&) {
-  throw Fault{.kind = FaultKind::trap, .what = "the kernel has executed `trap`", .lane = first_lane(warp.mask)};
+  const bool lacks_workspace = warp.block->grid->lacks_workspace();
+  throw Fault{
+      .kind = FaultKind::trap,
+      .what = std::string("the kernel has executed `trap`") +
+              (lacks_workspace ? ": it synchronizes its grid (grid.sync()), but was not launched as cooperative "
+                                 "(cuLaunchCooperativeKernel, cudaLaunchCooperativeKernel)"
+                               : ""),
+      .lane = first_lane(warp.mask)};
 }
 
 [[noreturn]] void run_breakpoint(Warp& warp, const Instruction&) {
@@ -102,9 +111,7 @@ void run_alloca(Warp& warp, const Instruction& i) {
     const u64 at = round_up(top_of(warp, lane), align);
     if (size[lane] > warp.block->grid->local_bytes || at + size[lane] > warp.block->grid->local_bytes) {
       throw Fault{.kind = FaultKind::stack_overflow,
-                  .what = "alloca of " + std::to_string(size[lane]) + " bytes: no room is left on the thread's stack" +
-                          " (cuCtxSetLimit, CU_LIMIT_STACK_SIZE = " +
-                          std::to_string(warp.block->grid->launch.stack_bytes) + ")",
+                  .what = "alloca of " + std::to_string(size[lane]) + " bytes: " + no_stack_left(*warp.block->grid),
                   .lane = lane};
     }
     d[lane] = static_cast<Address>(at);

@@ -4,6 +4,7 @@
 #include "common/simulator/profile/film.hpp"
 #include "common/simulator/text.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <mutex>
 #include <set>
@@ -36,8 +37,11 @@ void find(const Grid& grid, const std::string& title, const std::string& key,
           const std::vector<std::pair<const char*, std::string>>& rows) {
   Film::add_finding(grid, title, rows);
   if (!first_of_its_kind(grid.kernel.name + " " + key)) return;
-  std::vector<std::pair<const char*, std::string>> all{{"kernel", demangled(grid.kernel.name)}};
+  std::vector<std::pair<const char*, std::string>> all{{"kernel", readable(grid.kernel.name)}};
   all.insert(all.end(), rows.begin(), rows.end());
+  const auto& files = grid.program.files;
+  const bool has_lines = std::any_of(files.begin(), files.end(), [](const std::string& file) { return !file.empty(); });
+  if (!has_lines) all.push_back({"hint", "with nvcc's -lineinfo, reports name lines of the source"});
   print(title, all);
 }
 

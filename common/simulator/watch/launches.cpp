@@ -135,9 +135,9 @@ void report(const Ran& a, const Mark& of_a, const Ran& b, const Mark& of_b, u64 
   const std::string one = a.kernel + at_a + does(of_a), other = b.kernel + at_b + does(of_b);
   const std::string key = "race between " + std::min(one, other) + std::max(one, other);
   find("data race", key,
-       {{"kernel", demangled(b.kernel)},
+       {{"kernel", readable(b.kernel)},
         {"thread", told(b, of_b)},
-        {"kernel", demangled(a.kernel) + (a.kernel == b.kernel ? ", launched before" : "")},
+        {"kernel", readable(a.kernel) + (a.kernel == b.kernel ? ", launched before" : "")},
         {"thread", told(a, of_a)},
         {"where", hex(address) + " (global): " + AddressSpace::instance().describe(address, 1, context)},
         {"why",
