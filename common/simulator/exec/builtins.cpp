@@ -102,72 +102,73 @@ void print(std::string& out, const std::string& conversion, Values... values) {
 #pragma GCC diagnostic pop
 }
 
-std::size_t digits(const std::string& format, std::size_t at) {
-  while (at < format.size() && format[at] >= '0' && format[at] <= '9') ++at;
-  return at;
+// A conversion as the programming guide describes it: %[flags][width][.precision][size]type, where only the width may
+// be a star. A device knows no other sizes than h, l and ll.
+struct Conversion {
+  std::string flags, precision, size;
+  std::string width;  // digits
+  bool width_is_argument = false;
+  char type = 0;  // 0: it is none
+  std::size_t end = 0;  // behind it
+};
+
+std::string take(const std::string& format, std::size_t& at, std::string_view what) {
+  const std::size_t begin = at;
+  while (at < format.size() && what.find(format[at]) != std::string_view::npos) ++at;
+  return format.substr(begin, at - begin);
 }
 
-// A width or precision: digits, or a star that takes an argument. Appended to `conversion` as digits.
-std::size_t field(const std::string& format, std::size_t at, Arguments& arguments, std::string& conversion) {
-  if (at < format.size() && format[at] == '*') {
-    conversion += std::to_string(std::clamp(arguments.next<i32>(), -kWidest, kWidest));
-    return at + 1;
-  }
-  const std::size_t end = digits(format, at);
-  const std::string written = format.substr(at, std::min<std::size_t>(end - at, 5));
-  conversion += written.empty() ? "" : std::to_string(std::min(std::stoi(written), kWidest));
-  return end;
+Conversion conversion_at(const std::string& format, std::size_t at) {
+  constexpr std::string_view kDigits = "0123456789";
+  Conversion c;
+  c.flags = take(format, ++at, "-+ #0");
+  c.width_is_argument = at < format.size() && format[at] == '*';
+  if (c.width_is_argument)
+    ++at;
+  else
+    c.width = take(format, at, kDigits);
+  if (at < format.size() && format[at] == '.') c.precision = "." + take(format, ++at, kDigits);
+  c.size = take(format, at, "hljztL");
+  if (at == format.size()) return c;
+  const bool known = c.size.empty() || c.size == "h" || c.size == "l" || c.size == "ll";
+  constexpr std::string_view kTypes = "%diouxXcspeEfFgGaA";
+  if (known && kTypes.find(format[at]) != std::string_view::npos) c.type = format[at];
+  c.end = at + 1;
+  return c;
 }
 
-// One conversion at format[at] == '%'; returns where it ends.
+// At most kWidest, in digits.
+std::string bounded(const std::string& digits) {
+  return digits.empty() ? "" : std::to_string(std::min(std::stoi(digits.substr(0, 6)), kWidest));
+}
+
+// One conversion at format[at] == '%'; returns where it ends. What is no conversion is printed as it is written, and
+// takes no argument.
 std::size_t convert(const std::string& format, std::size_t at, Arguments& arguments, std::string& out) {
-  const std::size_t begin = at++;
-  std::string conversion = "%";
-  while (at < format.size() && std::string_view("-+ #0").find(format[at]) != std::string_view::npos)
-    conversion += format[at++];
-  if (at < format.size() && format[at] == '%') return out += '%', at + 1;
-  const std::size_t end_of_flags = at;
-  if (arguments.taken() >= kMostArguments) {
-    out.append(format, begin, end_of_flags - begin);
-    return end_of_flags;
-  }
-  at = field(format, at, arguments, conversion);
-  if (at < format.size() && format[at] == '.') {
-    conversion += '.';
-    at = field(format, at + 1, arguments, conversion);
-  }
-  std::string size;
-  while (at < format.size() && std::string_view("hljztL").find(format[at]) != std::string_view::npos)
-    size += format[at++];
-  if (at == format.size()) return out.append(format, begin), at;
-  const char kind = format[at++];
-  const bool wide = size == "l" || size == "ll" || size == "j" || size == "z" || size == "t";
-  switch (kind) {
+  const Conversion c = conversion_at(format, at);
+  if (c.type == '%') return out += '%', c.end;
+  if (c.type == 0 || arguments.taken() + c.width_is_argument >= kMostArguments) return out += '%', at + 1;
+  std::string text = "%" + c.flags;
+  text += c.width_is_argument ? std::to_string(std::clamp(arguments.next<i32>(), -kWidest, kWidest)) : bounded(c.width);
+  if (!c.precision.empty()) text += "." + bounded(c.precision.substr(1));
+  switch (c.type) {
     case 'd':
     case 'i':
     case 'o':
     case 'u':
     case 'x':
     case 'X':
-      if (wide)
-        print(out, conversion + "ll" + kind, static_cast<long long>(arguments.next<i64>()));
+      if (c.size[0] == 'l')
+        print(out, text + "ll" + c.type, static_cast<long long>(arguments.next<i64>()));
       else
-        print(out, conversion + (size == "h" || size == "hh" ? size : "") + kind, arguments.next<i32>());
+        print(out, text + c.size + c.type, arguments.next<i32>());
       break;
-    case 'c': print(out, conversion + kind, arguments.next<i32>()); break;
-    case 'e':
-    case 'E':
-    case 'f':
-    case 'F':
-    case 'g':
-    case 'G':
-    case 'a':
-    case 'A': print(out, conversion + kind, arguments.next<double>()); break;
-    case 'p': print(out, conversion + kind, reinterpret_cast<void*>(arguments.next<u64>())); break;
-    case 's': print(out, conversion + kind, arguments.text().c_str()); break;
-    default: out.append(format, begin, at - begin);
+    case 'c': print(out, text + c.type, arguments.next<i32>()); break;
+    case 'p': print(out, text + c.type, reinterpret_cast<void*>(arguments.next<u64>())); break;
+    case 's': print(out, text + c.type, arguments.text().c_str()); break;
+    default: print(out, text + c.type, arguments.next<double>());
   }
-  return at;
+  return c.end;
 }
 
 std::string formatted(Warp& warp, u32 lane, const std::string& format, u64 values, u32& taken) {
@@ -197,7 +198,10 @@ void run_printf(Warp& warp, const CallSite& site) {
   std::fwrite(out.data(), 1, out.size(), stdout);
 }
 
-// The device heap: allocations like any other, of at most the limit's bytes together.
+// The device heap: allocations like any other, of at most the limit's bytes together. As on an H200, they are aligned
+// to 16 bytes and no more, and the 8 bytes before each may be overwritten, where a compiler stores how many elements
+// `new T[n]` has made.
+constexpr u64 kHeapLead = 8;
 struct Heap {
   std::mutex mutex;
   std::map<u64, u64> used;  // bytes, by context
@@ -211,7 +215,7 @@ const char kHeapLabel[] = "malloc in a kernel";
 void run_malloc(Warp& warp, const CallSite& site) {
   for (const u32 lane : set_bits(warp.mask)) {
     const u64 size = argument(warp, site, 0, lane);
-    give_result(warp, site, lane, size == 0 ? 0 : heap_allocate(warp.block->grid->launch, size));
+    give_result(warp, site, lane, heap_allocate(warp.block->grid->launch, size));
   }
 }
 
@@ -286,28 +290,39 @@ u64 heap_allocate(const Launch& launch, u64 size) {
     used += size;
   }
   Allocation wanted;
-  wanted.size = size;
+  wanted.size = size + kHeapLead;
+  wanted.lead = kHeapLead;
   wanted.context = launch.context;
   wanted.device = launch.device;
   wanted.label = kHeapLabel;
   const auto made = AddressSpace::instance().allocate(wanted, 256, false);
-  return made != nullptr ? made->base : 0;
+  return made != nullptr ? made->base + kHeapLead : 0;
+}
+
+// As on an H200, which looks at what is before the block; it accepts some wrong addresses, none of which does here.
+static FaultKind kind_of_bad_free(u64 address, bool mapped) {
+  if (!mapped) return FaultKind::illegal_address;
+  return address % 8 != 0 ? FaultKind::misaligned_address : FaultKind::trap;
 }
 
 void heap_free(Warp& warp, u32 lane, u64 address) {
   if (address == 0) return;
   AddressSpace& space = AddressSpace::instance();
   const u64 context = warp.block->grid->launch.context;
+  const u64 base = address - kHeapLead;
   const auto found = space.find(address);
-  if (found == nullptr || found->base != address || !from_heap(*found) || !space.release(address, "free")) {
-    throw Fault{.kind = FaultKind::illegal_address,
-                .what = "free of an address that malloc did not return: " + space.describe(address, 1, context),
+  if (found == nullptr || found->base != base || !from_heap(*found) || !space.release(base, "free")) {
+    const auto freed = space.freed(address);
+    const bool twice = freed && freed->base == base && from_heap(*freed);
+    throw Fault{.kind = kind_of_bad_free(address, found != nullptr || twice || space_of(address) != Space::global),
+                .what = (twice ? "free, for the second time, of " : "free of an address that malloc did not return: ") +
+                        space.describe(address, 1, context),
                 .address = address,
                 .lane = lane};
   }
   std::fill(warp.views, warp.views + kViews, View());  // one of them may be of what is gone
   std::lock_guard lock(heap().mutex);
-  heap().used[context] -= found->size;
+  heap().used[context] -= found->size - kHeapLead;
 }
 
 bool from_heap(const Allocation& a) { return a.label == kHeapLabel; }

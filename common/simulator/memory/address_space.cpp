@@ -33,7 +33,7 @@ std::string count(u64 n) { return std::to_string(n) + (n == 1 ? " byte" : " byte
 
 // 0 inside, else how far [base, base + size) is from `address`.
 u64 distance(const Allocation& a, u64 address) {
-  if (address < a.base) return a.base - address;
+  if (address < a.base) return a.base + a.lead - address;
   return address < a.base + a.size ? 0 : address - (a.base + a.size) + 1;
 }
 
@@ -42,7 +42,7 @@ std::string called(const Allocation& a, const std::string& freed_by, bool freed)
   std::string text = freed ? "the freed " : "the ";
   if (variable && !a.label.empty())
     return text + "variable '" + a.label + "' of " + count(a.size) + " at " + hex(a.base);
-  text += "allocation of " + count(a.size) + " at " + hex(a.base);
+  text += "allocation of " + count(a.size - a.lead) + " at " + hex(a.base + a.lead);
   std::string notes = a.label;
   if (freed && !freed_by.empty()) notes += (notes.empty() ? "freed by " : ", freed by ") + freed_by;
   return notes.empty() ? text : text + " (" + notes + ")";
@@ -52,9 +52,9 @@ std::string called(const Allocation& a, const std::string& freed_by, bool freed)
 std::string placed(const Allocation& a, u64 address, u32 size, const std::string& it) {
   const u64 end = a.base + a.size;
   if (address >= end) return (address == end ? "just" : count(address - end)) + " past the end of " + it;
-  if (address < a.base) return count(a.base - address) + " before " + it;
+  if (address < a.base + a.lead) return count(a.base + a.lead - address) + " before " + it;
   if (size > end - address) return "partly outside, with " + count(size - (end - address)) + " past the end of " + it;
-  return count(address - a.base) + " into " + it;
+  return count(address - a.base - a.lead) + " into " + it;
 }
 
 }  // namespace
@@ -179,13 +179,16 @@ void AddressSpace::insert(Entry entry) {
 }
 
 std::shared_ptr<Allocation> AddressSpace::allocate(Allocation wanted, u64 align, bool zeroed, bool low) {
-  Storage storage = Storage::make(wanted.size, align, zeroed);
+  // What comes before is aligned, too: `before` bytes, the last `lead` of which belong to the allocation.
+  const u64 before = round_up(wanted.lead, 16);
+  Storage storage = Storage::make(wanted.size - wanted.lead + before, align, zeroed);
   if (storage.get() == nullptr) return nullptr;
   auto allocation = std::make_shared<Allocation>(std::move(wanted));
-  allocation->host = storage.get();
+  allocation->host = storage.get() + before - allocation->lead;
   std::unique_lock lock(mutex_);
   allocation->base = low ? choose_low(allocation->size, align) : choose(allocation->size, align);
   if (allocation->base == 0) return nullptr;
+  allocation->base += before - allocation->lead;
   insert({allocation, std::move(storage)});
   lock.unlock();
   if (!zeroed) memory_begins(allocation->base, allocation->size);
@@ -344,25 +347,36 @@ std::byte* AddressSpace::in_last_page(u64 address, u32 size, u64 context) const 
   if (entry.storage.get() == nullptr && !on_host) return nullptr;  // its owner knows how far it reaches
   const u64 offset = address - base, mapped = mapped_bytes(a);
   if (offset > mapped || size > mapped - offset || !may_touch(context, a) || !a.device_writable) return nullptr;
+  // Without hardware_bounds(), other allocations are in this page, too, and the address may be before one of them.
+  if (!hardware_bounds() && nearest(address).allocation != &a) return nullptr;
   return a.host + offset;
+}
+
+AddressSpace::Nearest AddressSpace::nearest(u64 address) const {
+  Nearest found{.distance = kNear};
+  const auto consider = [&](const Allocation& a, const Freed* freed) {
+    const u64 d = distance(a, address);
+    if (d < found.distance) found = {&a, freed, d};
+  };
+  auto after = live_.upper_bound(address);
+  if (after != live_.end()) consider(*after->second.allocation, nullptr);
+  if (after != live_.begin()) consider(*std::prev(after)->second.allocation, nullptr);
+  // The latest first: host addresses may have been used several times.
+  for (auto f = freed_.rbegin(); f != freed_.rend() && found.distance != 0; ++f) consider(f->allocation, &*f);
+  return found;
+}
+
+std::optional<Allocation> AddressSpace::freed(u64 address) const {
+  std::shared_lock lock(mutex_);
+  const Nearest found = nearest(address);
+  return found.freed != nullptr && found.distance == 0 ? std::optional(*found.allocation) : std::nullopt;
 }
 
 std::string AddressSpace::describe(u64 address, u32 size, u64 context) const {
   if (address < 4096) return address == 0 ? "a null pointer" : count(address) + " past a null pointer";
   if (const u64 below = u64{0} - address; below < 4096) return count(below) + " before a null pointer";
   std::shared_lock lock(mutex_);
-  const Allocation* nearest = nullptr;
-  const Freed* freed = nullptr;
-  u64 best = kNear;
-  auto consider = [&](const Allocation& a, const Freed* f) {
-    const u64 d = distance(a, address);
-    if (d < best) best = d, nearest = &a, freed = f;
-  };
-  auto after = live_.upper_bound(address);
-  if (after != live_.end()) consider(*after->second.allocation, nullptr);
-  if (after != live_.begin()) consider(*std::prev(after)->second.allocation, nullptr);
-  // The latest first: host addresses may have been used several times.
-  for (auto f = freed_.rbegin(); f != freed_.rend() && best != 0; ++f) consider(f->allocation, &*f);
+  const auto [nearest, freed, best] = this->nearest(address);
   if (nearest == nullptr) {
     for (const auto& [begin, bytes] : for_both_) {
       if (address - begin < bytes) return "where no memory is mapped, nor near it";

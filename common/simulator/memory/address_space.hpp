@@ -33,7 +33,8 @@ enum class MemoryKind : u8 {
 
 struct Allocation {
   u64 base = 0;               // the device address; for host memory and managed memory also the host's
-  u64 size = 0;               // bytes, as asked for
+  u64 size = 0;               // bytes, as asked for, and those before them (lead)
+  u64 lead = 0;               // bytes from base on that may be accessed, but come before what was asked for
   std::byte* host = nullptr;  // where the bytes are
   MemoryKind kind = MemoryKind::device;
   u64 context = 0;  // owner; 0: none (virtual mappings)
@@ -93,6 +94,8 @@ class AddressSpace {
   void revoke(u64 context, u64 owner);
 
   std::shared_ptr<Allocation> find(u64 address) const;  // the one that holds `address`; null if none does
+  // The one that held `address` until it was freed, if that is remembered.
+  std::optional<Allocation> freed(u64 address) const;
   // The memory at [address, address + size) if one allocation of a context that may touch it holds all of it.
   std::optional<View> view(u64 address, u64 size, u64 context) const;
   // Where the bytes at [address, address + size) are if they lie past the end of an allocation, in the last page that
@@ -156,6 +159,13 @@ class AddressSpace {
   void insert(Entry entry);
   void sweep(std::vector<Grave>& unused);
   bool may_touch(u64 context, const Allocation& allocation) const;
+  // What is nearest to an address, alive or freed; null if nothing is near.
+  struct Nearest {
+    const Allocation* allocation = nullptr;
+    const Freed* freed = nullptr;
+    u64 distance = 0;
+  };
+  Nearest nearest(u64 address) const;
 
   mutable std::shared_mutex mutex_;
   std::map<u64, Entry> live_;
