@@ -110,7 +110,7 @@ std::byte* in_shared(Warp& warp, CheckedAccess& checked, Space space, u64 addres
     }
     block = blocks[rank].get();
     if (block->live_threads == 0)
-      checked.fault(FaultKind::illegal_address, "in the shared memory of a block of the cluster that has ended");
+      checked.fault(FaultKind::trap, "in the shared memory of a block of the cluster that has ended");
   }
   address %= kSharedStride;
   if (const u64 offset = address - kReservedShared;
@@ -176,10 +176,11 @@ std::byte* in_global(Warp& warp, CheckedAccess& checked, View* cached) {
       checked.past_end(warp, space.describe(checked.address, checked.size, context), true);
       return at;
     }
-    checked.fault(FaultKind::illegal_address, really == Space::global
-                                                  ? space.describe(checked.address, checked.size, context)
-                                                  : std::string("a generic address of ") + name(really) +
-                                                        " memory, which an instruction for global memory cannot reach");
+    if (really == Space::global)
+      checked.fault(FaultKind::illegal_address, space.describe(checked.address, checked.size, context));
+    checked.fault(FaultKind::invalid_address_space,
+                  std::string("a generic address of ") + name(really) +
+                      " memory, which an instruction for global memory cannot reach: it may come from another kernel");
   }
   if (cached != nullptr) *cached = *view;
   return reinterpret_cast<std::byte*>(checked.address + static_cast<u64>(view->delta));

@@ -50,7 +50,7 @@ u64 surface_address(const Warp& warp, u32 lane, const Texture& t, const Surface&
   }
   if (outside && s.outside == kTrap) {
     Fault fault;
-    fault.kind = FaultKind::trap;
+    fault.kind = FaultKind::illegal_address;  // as an H200 reports it
     fault.what = "access outside of a surface";
     fault.lane = lane;
     throw fault;

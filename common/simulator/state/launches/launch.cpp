@@ -116,7 +116,7 @@ CUresult code_of(FaultKind kind) {
     case FaultKind::illegal_instruction: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case FaultKind::trap: return CUDA_ERROR_LAUNCH_FAILED;
     case FaultKind::assertion: return CUDA_ERROR_ASSERT;
-    case FaultKind::stack_overflow: return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case FaultKind::stack_overflow: return CUDA_ERROR_ILLEGAL_ADDRESS;
     case FaultKind::timeout: return CUDA_ERROR_LAUNCH_TIMEOUT;
     case FaultKind::barrier: return CUDA_ERROR_LAUNCH_FAILED;
     case FaultKind::breakpoint: return CUDA_ERROR_LAUNCH_FAILED;
