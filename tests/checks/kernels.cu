@@ -53,6 +53,31 @@ KERNEL(fine_local_array) {
   out[threadIdx.x] = stack[in[threadIdx.x] % 16];
 }
 
+// Copies of a structure copy its padding, too.
+struct Padded {
+  char letter;
+  double number;
+};
+KERNEL(fine_padding_is_copied) {
+  __shared__ Padded some[64], others[64];
+  some[threadIdx.x].letter = static_cast<char>(threadIdx.x);
+  some[threadIdx.x].number = threadIdx.x;
+  __syncthreads();
+  others[threadIdx.x] = some[threadIdx.x ^ 1];
+  __syncthreads();
+  out[threadIdx.x] = others[threadIdx.x ^ 2].letter + static_cast<u32>(others[threadIdx.x].number);
+}
+// The copy has a member that was not written, and it is used.
+KERNEL(init_member_is_copied_and_read) {
+  __shared__ Padded some[64], others[64];
+  some[threadIdx.x].letter = static_cast<char>(threadIdx.x);
+  if (threadIdx.x != 9) some[threadIdx.x].number = threadIdx.x;
+  __syncthreads();
+  others[threadIdx.x] = some[threadIdx.x ^ 1];
+  __syncthreads();
+  out[threadIdx.x] = static_cast<u32>(others[threadIdx.x].number);
+}
+
 // ---- Barriers and masks
 
 KERNEL(sync_barriers_in_both_branches) {
@@ -248,6 +273,12 @@ KERNEL(fine_volatile_flag_in_a_warp) {
 }
 
 // ---- The whole block's barrier
+
+KERNEL(sync_two_barriers_on_one_line) {
+  // clang-format off
+  if (threadIdx.x < 128) { out[0] = 1; __syncthreads(); in[0] = 1; } else { out[1] = 2; __syncthreads(); in[1] = 2; }
+  // clang-format on
+}
 
 KERNEL(sync_barrier_at_two_places) {
   __shared__ u32 values[256];

@@ -417,6 +417,19 @@ KERNEL(fine_warp_aggregated_counter) {
   if (threadIdx.x == 0) out[n - 1] = count;
 }
 
+// The programming guide's own atomic operation: its first read is plain, and only a guess.
+KERNEL(fine_sum_by_compare_and_swap) {
+  u32 old = out[0], assumed = 0;
+  do {
+    assumed = old;
+    old = atomicCAS(&out[0], assumed, assumed + in[threadIdx.x]);
+  } while (assumed != old);
+}
+
+KERNEL(race_plain_read_before_an_atomic) {
+  if (out[0] < 100) atomicAdd(&out[0], 1);
+}
+
 KERNEL(fine_maximum_by_cas) {
   const u32 mine = in[threadIdx.x] * 7919 % 1009;
   for (u32 assumed = atomicAdd(&out[0], 0); assumed < mine;) {

@@ -266,6 +266,7 @@ Bound bind_atomic(const Form& form) {
   u32 control = form.vector | static_cast<u32>(form.space) << kSpaceShift | order_of(form, true);
   if (form.address_bytes == 4) control |= kNarrow;
   if (!kResult) control |= kNoResult;
+  if (form.has("cas")) control |= kCompares;
   return {handler_of(form), control};
 }
 

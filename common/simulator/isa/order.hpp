@@ -11,6 +11,7 @@ constexpr u32 kAcquires = 1u << 25;
 constexpr u32 kReleases = 1u << 26;
 constexpr u32 kBlockScope = 1u << 27;  // .cta: promises nothing to other blocks
 constexpr u32 kVolatile = 1u << 28;  // strong because it is volatile
+constexpr u32 kCompares = 1u << 29;  // an atomic operation that changes nothing unless it finds what it expects
 
 // `atomic`: strong even without a modifier.
 inline u32 order_of(const Form& form, bool atomic) {

@@ -146,6 +146,32 @@ std::optional<u64> first_unwritten(u64 address, u64 size) {
   return missing;
 }
 
+namespace {
+
+bool may_be_padding(const Written& w, u64 hole, u64 end) {
+  constexpr u64 kWord = 8;
+  const u64 word = hole / kWord * kWord, next = word + kWord;
+  if (w.first_unwritten(word, 1) == 0) return false;
+  u64 bytes = 0;
+  while (hole + bytes < std::min(next, end) && w.first_unwritten(hole + bytes, 1) == 0) ++bytes;
+  return bytes != 4 || (next < end && w.first_unwritten(next, 1) == 1);
+}
+
+}  // namespace
+
+std::optional<u64> first_unwritten_beside_padding(u64 address, u64 size) {
+  std::optional<u64> missing;
+  each_tracked(address, size, [&](Written& w, u64 offset, u64 at, u64 part) {
+    for (u64 done = 0; done < part && !missing;) {
+      const u64 hole = done + w.first_unwritten(offset + done, part - done);
+      if (hole >= part) return;
+      if (!may_be_padding(w, offset + hole, offset + part)) missing = at + hole;
+      done = hole + 1;
+    }
+  });
+  return missing;
+}
+
 Tracked tracked_at(u64 address) {
   Memory& all = memory();
   const std::shared_lock lock(all.mutex);

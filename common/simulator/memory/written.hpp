@@ -33,6 +33,9 @@ void memory_is_copied(u64 to, u64 from, u64 size);
 
 // The address of the first byte that has not been written, if there is one.
 std::optional<u64> first_unwritten(u64 address, u64 size);
+// The same, but bytes that may be padding do not count: fewer than a word of 8 bytes, in a word that begins with
+// written ones; 4 bytes, which may be a number, only if the next word begins so, too.
+std::optional<u64> first_unwritten_beside_padding(u64 address, u64 size);
 
 // The tracked allocation at an address, or the gap there (`written` is null). Valid until the generation changes.
 struct Tracked {

@@ -9,6 +9,7 @@
 #include "common/simulator/watch/watch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cudasim {
 namespace {
@@ -53,7 +54,25 @@ void Shadow::split(Page& page) {
 
 // ---- The grid
 
-GridRaces::GridRaces(Grid& grid) : grid(grid) {
+void GridRaces::doubt(const Race& race) {
+  const Race::Side& reader = (race.now.kind & AccessLog::kWrites) == 0 ? race.now : race.before;
+  doubts_.try_emplace({reader.block, reader.thread, race.address}, race);
+}
+
+void GridRaces::take_back(u64 block, u32 thread, u64 address) { doubts_.erase({block, thread, address}); }
+
+void GridRaces::report_doubts() {
+  for (const auto& [reader, race] : doubts_) report_race(grid, race);
+  doubts_.clear();
+}
+
+GridRaces::GridRaces(Grid& grid)
+    : grid(grid),
+      kernel(grid.kernel.name),
+      program(grid.launch.program),
+      blocks(grid.launch.grid),
+      threads(grid.launch.block),
+      launched_at(LaunchedAt::current()) {
   for (const Global& global : grid.program.globals) {
     if (global.name == kChildTable) left_out_ = global.address, left_out_size_ = global.size;
   }
@@ -72,7 +91,7 @@ void GridRaces::make_room() {
         stderr,
         "cudasim: the check for races discards its records of the accesses that kernel '%s' has made to global "
         "memory, because they take too much space\n",
-        grid.kernel.name.c_str());
+        readable(grid.kernel.name).c_str());
   }
   told_ = true;
   log.clear();
@@ -138,15 +157,18 @@ bool BlockRaces::known(const Thread& thread, const Warp& warp, u32 lane, const A
   return times != nullptr && *times && (*times)->of(whose + behind) >= e.time;
 }
 
-namespace {
-
 bool conflict(u8 now, u64 block, bool silent, const AccessLog::Entry& before) {
   if (((now | before.kind) & AccessLog::kWrites) == 0) return false;
   const u8 both = now & before.kind;
   if ((both & AccessLog::kIsStrong) != 0)
     return before.block != static_cast<u32>(block) && ((now | before.kind) & AccessLog::kInBlock) != 0;
-  return !(silent && (before.kind & AccessLog::kWrites) != 0);
+  const bool both_write = (both & AccessLog::kWrites) != 0,
+             either_is_silent = silent || (before.kind & AccessLog::kSilent) != 0;
+  if (!both_write) return !(either_is_silent && before.block != static_cast<u32>(block));
+  return !silent;
 }
+
+namespace {
 
 // Whether lanes of one warp exchange a value through volatile shared memory as if they ran in step: the lane took part
 // in the other one's access, so it is not waiting for that as for a flag.
@@ -155,6 +177,15 @@ bool in_step(const AccessLog::Entry& now, u32 lane, const AccessLog::Entry& befo
   return (both & AccessLog::kIsVolatile) != 0 && (either & AccessLog::kWrites) != 0 && now.block == before.block &&
          now.warp == before.warp && (before.lanes >> lane & 1) != 0;
 }
+
+// Whether one of the two is a plain read, and the other one an atomic operation.
+bool is_guess(u8 a, u8 b) {
+  const auto reads = [](u8 kind) {
+    return (kind & (AccessLog::kWrites | AccessLog::kIsStrong | AccessLog::kAsync)) == 0;
+  };
+  return (reads(a) && (b & AccessLog::kAtomic) != 0) || (reads(b) && (a & AccessLog::kAtomic) != 0);
+}
+bool takes_back(u8 now, u8 before) { return (now & AccessLog::kSwaps) != 0 && is_guess(now, before); }
 
 // Whether an access that is known to come before `now` can be forgotten: whatever races with it races with `now`.
 bool covered(u8 now, u8 before) {
@@ -183,6 +214,9 @@ void BlockRaces::check(Warp& warp, const Site& site, const Touch& touch, u8 kind
     }
     return false;
   };
+  const auto own = [&](const AccessLog::Entry& e, u32 lane) {
+    return e.block == block_.number && e.warp == warp.index && lane == touch.lane;
+  };
   shadow.each(touch.address, touch.size, [&](Shadow::Cell& cell) {
     u32 kept = 0;
     for (u32 i = 0; i < cell.by.size(); ++i) {
@@ -193,10 +227,15 @@ void BlockRaces::check(Warp& warp, const Site& site, const Touch& touch, u8 kind
       const bool before = known(self, warp, touch.lane, e, other.lane()) || has_followed(cell, i);
       const bool exchange = touch.space == Space::shared && !touch.silent && in_step(log[index], touch.lane, e);
       if (!before && !reported && (exchange || conflict(kind, block_.number, touch.silent, e))) {
-        report(warp, site, touch, kind, e, other.lane());
+        const Race race{{block_.number, member(warp, touch.lane), kind, site},
+                        {e.block, e.warp * kWarpSize + other.lane(), e.kind, grid_.site(e.site)},
+                        touch.space,
+                        touch.address,
+                        touch.size};
+        is_guess(kind, e.kind) ? grid_.doubt(race) : report_race(*block_.grid, race);
         reported = true;
       }
-      if (before && covered(kind, e.kind)) continue;
+      if (before && (covered(kind, e.kind) || (own(e, other.lane()) && takes_back(kind, e.kind)))) continue;
       cell.by[kept++] = other;
     }
     if (kept == cell.by.size()) {
@@ -226,12 +265,17 @@ void BlockRaces::touched(Warp& warp, const Site& site, const std::vector<Touch>&
     if ((control & kStrong) != 0) kind |= AccessLog::kIsStrong;
     if ((control & kVolatile) != 0) kind |= AccessLog::kIsVolatile;
     if ((kind & AccessLog::kIsStrong) != 0 && (control & kBlockScope) != 0) kind |= AccessLog::kInBlock;
+    if ((control & kCompares) != 0) {
+      kind |= AccessLog::kSwaps;
+      grid_.take_back(block_.number, member(warp, touch.lane), touch.address);
+    }
     if (touch.asynchronous) kind |= AccessLog::kAsync;
     if (touch.silent) kind |= AccessLog::kSilent;
     const bool shared = touch.space == Space::shared;
     const u32 index = entry(warp, site, shared, kind);
     check(warp, site, touch, kind, shared ? log() : grid_.log,
           shared ? Watch::of(*touch.owner).races()->shadow_ : grid_.shadow, index);
+    if (!shared && grid_.launched_at != nullptr) check_ancestors(warp, site, touch, kind);
   }
   if ((control & (kStrong | kAcquires | kReleases)) == 0) return;
   bool released = false;
@@ -426,73 +470,6 @@ void BlockRaces::wait_all(Warp& warp, u32 lanes) {
     self.seen.own.own().set(member(warp, lane) + static_cast<u32>(threads_.size()), time);
     self.groups.clear();
   }
-}
-
-// ---- What is said of it
-
-namespace {
-
-std::string done(u8 kind, bool now, u32 size) {
-  const std::string bytes = now ? " " + std::to_string(size) + (size == 1 ? " byte" : " bytes") : "";
-  if ((kind & AccessLog::kAsync) != 0) {
-    const bool writes = (kind & AccessLog::kWrites) != 0;
-    return std::string("copies asynchronously ") + (writes ? "to" : "from") + " there";
-  }
-  if ((kind & AccessLog::kAtomic) != 0) return now ? "changes" + bytes + " atomically" : "has changed them atomically";
-  if ((kind & AccessLog::kWrites) != 0) return now ? "writes" + bytes : "has written there";
-  return now ? "reads" + bytes : "has read there";
-}
-
-}  // namespace
-
-void BlockRaces::report(Warp& warp, const Site& site, const Touch& touch, u8 kind, const AccessLog::Entry& other,
-                        u32 lane) {
-  const Grid& grid = *block_.grid;
-  const Site& there = grid_.site(other.site);
-  std::string here_at = where(grid.program, site), there_at = where(grid.program, there);
-  const bool shared = touch.space == Space::shared;
-  const std::string key = std::string("race ") + std::min(here_at, there_at) + " " + std::max(here_at, there_at);
-  std::string lies;
-  if (shared)
-    lies = shared_name(grid, touch.address);
-  else
-    lies = AddressSpace::instance().describe(touch.address, touch.size, grid.launch.context);
-
-  const u32 thread = member(warp, touch.lane), other_thread = other.warp * kWarpSize + lane;
-  const bool same_block = other.block == static_cast<u32>(block_.number);
-  const u8 either = kind | other.kind;
-  std::string why;
-  if ((either & AccessLog::kAsync) != 0) {
-    why = same_block && other_thread == thread
-              ? "the copy may still be in progress: nothing has waited for it (cp.async.wait_group, an mbarrier)"
-              : "before another thread touches these bytes, the copy must be waited for, followed by a barrier; or use "
-                "an mbarrier that counts the copy";
-  } else if (other.site == grid_.site(site) && same_block && other.warp == warp.index && kind == other.kind &&
-             (kind & AccessLog::kWrites) != 0 && (kind & AccessLog::kAsync) == 0) {
-    why = "lanes of one warp write different values to the same address, and any of them may remain";
-  } else if ((kind & other.kind & AccessLog::kIsVolatile) != 0 && same_block) {
-    why =
-        "both are volatile, but the lanes of a warp need not run in step, and no __syncwarp or barrier separates the "
-        "two";
-  } else if ((kind & other.kind & AccessLog::kIsStrong) != 0) {
-    why = "one of them is atomic for its own block only (.cta), and these are two blocks";
-  } else if ((either & AccessLog::kIsStrong) != 0) {
-    why = "one of them is atomic or volatile, the other is not, and nothing orders them";
-  } else if (!same_block) {
-    why =
-        "blocks run in any order, and nothing orders these two accesses (an atomic operation with fences around it "
-        "would, or release and acquire, or another launch)";
-  } else if (other.warp == warp.index) {
-    why = "the lanes of a warp run independently, and no __syncwarp or barrier separates the two";
-  } else {
-    why = "no barrier that both threads reach (__syncthreads) separates the two";
-  }
-  find(
-      grid, "data race", key,
-      {{"thread", thread_name(grid, block_.number, thread) + " " + done(kind, true, touch.size) + " at " + here_at},
-       {"thread", thread_name(grid, other.block, other_thread) + " " + done(other.kind, false, 0) + ", at " + there_at},
-       {"where", hex(touch.address) + (shared ? " (shared): " : " (global): ") + lies},
-       {"why", why}});
 }
 
 }  // namespace cudasim

@@ -8,16 +8,21 @@
 // One rule is stricter: lanes of a warp that write volatile shared memory together and then read each other's values
 // rely on running in step, which no device since sm_70 promises.
 //
-// Three rules are weaker than the manual's, because common programs would be reported otherwise. A barrier makes what
+// Four rules are weaker than the manual's, because common programs would be reported otherwise. A barrier makes what
 // an earlier atomic operation or volatile read has seen known to the block, as a fence does. Warp-wide operations with
 // a member mask order memory, which the manual promises for bar.warp.sync only. Threads that write the value that is
-// there already do not race with other writers.
+// there already do not race with other writers, nor with readers in other blocks. A plain read of what the same thread
+// then compares and swaps is only a guess at it, as in the programming guide's own atomic operations.
 #pragma once
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/watch/clock.hpp"
+#include "common/simulator/watch/families.hpp"
 
 #include <array>
+#include <map>
 #include <memory>
+#include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -35,7 +40,16 @@ struct Access32 {
 
 class AccessLog {
  public:
-  enum : u8 { kWrites = 1, kIsStrong = 2, kInBlock = 4, kAsync = 8, kAtomic = 16, kSilent = 32, kIsVolatile = 64 };
+  enum : u8 {
+    kWrites = 1,
+    kIsStrong = 2,
+    kInBlock = 4,
+    kAsync = 8,
+    kAtomic = 16,
+    kSilent = 32,
+    kIsVolatile = 64,
+    kSwaps = 128,  // compares and swaps
+  };
   struct Entry {
     u32 block = 0, time = 0, site = 0;
     u32 lanes = 0;  // that have executed it
@@ -71,6 +85,9 @@ class Shadow {
   void each_page(F f) const {
     for (const auto& [number, page] : pages_) f(number, page.split ? 1 : 4, page.cells);
   }
+  // The same for those that are there.
+  template <class F>
+  void each_known(u64 address, u64 size, F f) const;
   void clear() { pages_.clear(), last_ = nullptr, bytes_ = 0; }
   u64 bytes() const { return bytes_; }  // that it takes
 
@@ -97,9 +114,33 @@ struct Message {
 };
 using Messages = std::unordered_map<u64, Message>;
 
-class GridRaces {
+// Two accesses that race, as they are reported.
+struct Race {
+  struct Side {
+    u64 block = 0;
+    u32 thread = 0;  // of the block
+    u8 kind = 0;
+    Site site;
+  };
+  Side now, before;
+  Space space = Space::global;
+  u64 address = 0;
+  u32 size = 0;
+};
+
+void report_race(const Grid& grid, const Race& race);
+// "reads 4 bytes" (now), "has read there".
+std::string done(u8 kind, bool now, u32 size);
+// Whether an access of this kind by a thread of `block` conflicts with one that does not happen before it.
+bool conflict(u8 now, u64 block, bool silent, const AccessLog::Entry& before);
+
+class GridRaces : public std::enable_shared_from_this<GridRaces> {
  public:
   explicit GridRaces(Grid& grid);
+  // f(entry, lane) for each access to those bytes that did not happen before the launch at `point`, by whose grid it
+  // was made.
+  template <class F>
+  void each_beside(const LaunchPoint& point, u64 address, u64 size, F f) const;
   // Memory that is not looked at: the places of children's parameters, of which each is one thread's at a time.
   bool left_out(const Touch& touch) const {
     return touch.space == Space::global && touch.address - left_out_ < left_out_size_;
@@ -109,7 +150,17 @@ class GridRaces {
   u32 sites() const { return static_cast<u32>(sites_.size()); }
   void make_room();  // forgets all accesses if they take too much memory
 
-  Grid& grid;
+  // A race between a plain read and an atomic operation is reported in the end, unless the reader takes it back by a
+  // compare-and-swap of the same place.
+  void doubt(const Race& race);
+  void take_back(u64 block, u32 thread, u64 address);
+  void report_doubts();
+
+  Grid& grid;  // until it ends
+  const std::string kernel;
+  const std::shared_ptr<const Program> program;
+  const Dim3 blocks, threads;                            // of the grid, and of its blocks
+  const std::shared_ptr<const LaunchPoint> launched_at;  // null: by the host
   AccessLog log;
   Shadow shadow;  // of global memory
   Messages messages;
@@ -117,6 +168,7 @@ class GridRaces {
  private:
   std::unordered_map<const Instruction*, u32> numbers_;
   std::vector<Site> sites_;
+  std::map<std::tuple<u64, u32, u64>, Race> doubts_;  // by block and thread of the reader, and address
   u64 left_out_ = 0, left_out_size_ = 0;
   bool told_ = false;
 };
@@ -139,6 +191,7 @@ class BlockRaces {
   void commit(Warp& warp, u32 lanes, bool bulk);
   void wait(Warp& warp, u32 lane, u32 pending, bool bulk);
   void wait_all(Warp& warp, u32 lanes);
+  std::shared_ptr<const LaunchPoint> launch_point(const Warp& warp, u32 lane);
 
  private:
   struct Thread {
@@ -164,7 +217,7 @@ class BlockRaces {
   u32 entry(Warp& warp, const Site& site, bool shared, u8 kind);
   bool known(const Thread& thread, const Warp& warp, u32 lane, const AccessLog::Entry& e, u32 e_lane) const;
   void check(Warp& warp, const Site& site, const Touch& touch, u8 kind, AccessLog& log, Shadow& shadow, u32 index);
-  void report(Warp& warp, const Site& site, const Touch& touch, u8 kind, const AccessLog::Entry& other, u32 lane);
+  void check_ancestors(Warp& warp, const Site& site, const Touch& touch, u8 kind);
   void converse(Warp& warp, const Touch& touch, u32 control);
   void publish(Message& message, const Clock& clock, u32 member, u32 time, bool wide);
   void hear(Thread& thread, const Message& message, bool at_once, bool in_block);

@@ -1,9 +1,12 @@
 #include "common/simulator/watch/sync.hpp"
 
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/exec/report.hpp"
 #include "common/simulator/text.hpp"
 #include "common/simulator/watch/finding.hpp"
+
+#include <algorithm>
 
 namespace cudasim {
 namespace {
@@ -11,7 +14,25 @@ namespace {
 // What __syncthreads() is in a kernel.
 constexpr u32 kWholeBlock = 0;
 
-// Whether two instructions are one in the source: compilers copy what is in a loop.
+// Whether control gets from one instruction of a function to a later one without going back.
+bool leads_to(const Code& code, u32 from, u32 to) {
+  std::vector<bool> reached(code.instructions.size());
+  reached[from] = true;
+  for (u32 at = from; at < to; ++at) {
+    if (!reached[at]) continue;
+    const Instruction& instruction = code.instructions[at];
+    const bool jumps = instruction.run == run_branch, may_pass = !jumps || instruction.guard != kNoSlot;
+    if (jumps && instruction.target < reached.size()) reached[instruction.target] = true;
+    if (instruction.run == run_branch_indexed) {
+      for (const u32 target : code.tables[instruction.target]) reached[target] = true;
+    } else if (may_pass) {
+      reached[at + 1] = true;
+    }
+  }
+  return reached[to];
+}
+
+// Whether two instructions are one in the source: compilers copy what is in a loop, and the copies follow each other.
 bool same_place(const Site& a, const Site& b) {
   if (a == b) return true;
   const auto source = [](const Site& site) {
@@ -19,8 +40,15 @@ bool same_place(const Site& a, const Site& b) {
     return statement < site.code->statements.size() ? site.code->statements[statement].source : SourceLine();
   };
   const SourceLine one = source(a), other = source(b);
-  return one.file != 0 && one.file == other.file && one.line == other.line && one.outer_file == other.outer_file &&
-         one.outer_line == other.outer_line;
+  if (a.code == b.code) {
+    const auto index = [](const Site& site) {
+      return static_cast<u32>(site.instruction - site.code->instructions.data());
+    };
+    const u32 first = std::min(index(a), index(b)), last = std::max(index(a), index(b));
+    if (!leads_to(*a.code, first, last)) return false;
+  }
+  return one.file != 0 && one.file == other.file && one.line == other.line && one.column == other.column &&
+         one.outer_file == other.outer_file && one.outer_line == other.outer_line;
 }
 
 }  // namespace

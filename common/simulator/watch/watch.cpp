@@ -22,13 +22,15 @@ std::unique_ptr<GridObserver> watch_grid(Grid& grid) {
 
 GridWatch::GridWatch(Grid& grid)
     : variables(checks().memory && !grid.kernel.shared_variables.empty()), sync(checks().sync), sight(Sight::of(grid)) {
-  if (checks().race) races = std::make_unique<GridRaces>(grid);
+  if (checks().race) races = std::make_shared<GridRaces>(grid);
   // Copies and fills of the device runtime report what they have read and written when they have run.
   if (checks().init && !grid.kernel.name.starts_with(kRuntimeKernels)) reads = std::make_unique<GridReads>(grid);
 }
 
 GridWatch::~GridWatch() {
-  if (races != nullptr) launches_left(*races);
+  if (races == nullptr) return;
+  races->report_doubts();
+  launches_left(*races);
 }
 
 std::unique_ptr<BlockObserver> GridWatch::observe(Block& block) { return std::make_unique<Watch>(*this, block); }

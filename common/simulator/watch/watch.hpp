@@ -23,7 +23,7 @@ class GridWatch final : public GridObserver {
   ~GridWatch() override;
   std::unique_ptr<BlockObserver> observe(Block& block) override;
 
-  std::unique_ptr<GridRaces> races;
+  std::shared_ptr<GridRaces> races;  // children of the grid compare what they do
   std::unique_ptr<GridReads> reads;
   bool variables = false;  // of shared memory: whether accesses stay within them
   bool sync = false;
