@@ -383,3 +383,99 @@ FRESH_CASE("Kernels take memory of the heap, fill and copy, by the device runtim
     CHECK(got[i] == expected[i]);
   }
 }
+
+namespace {
+
+constexpr const char* kReadsItsChild = "A kernel reads what its child may be writing";
+constexpr const char* kReadsBefore = "A kernel reads what its child writes later, and gives it what it has written";
+
+// A kernel with one parameter, out.
+std::string entry(const char* name, const std::string& body) {
+  return std::string(".visible .entry ") + name +
+         "(.param .u64 out) {\n.reg .u64 %out, %w, %f; .reg .u32 %r; .reg .pred %p;\nld.param.u64 %out, [out];\n" +
+         body + "LAST:\nret;\n}\n";
+}
+
+// One block of one thread of `child`, which gets %out; nothing follows if the launch is refused.
+std::string launch_of(const char* child) {
+  return std::string("mov.u64 %f, ") + child +
+         ";\n{ .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12]; .param .b32 s; .param .b64 o;\n"
+         "st.param.b64 [f], %f; st.param.b32 [g], 1; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1;\n"
+         "st.param.b32 [b], 1; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1; st.param.b32 [s], 0;\n"
+         "call.uni (o), __cudaCDP2GetParameterBufferV2, (f, g, b, s); ld.param.b64 %w, [o]; }\n"
+         "setp.eq.u64 %p, %w, 0; @%p bra LAST;\nst.u64 [%w], %out;\n"
+         "{ .param .b64 b; .param .b64 s; .param .b32 o; st.param.b64 [b], %w; st.param.b64 [s], 0;\n"
+         "call.uni (o), __cudaCDP2LaunchDeviceV2, (b, s); ld.param.b32 %r, [o]; }\n";
+}
+
+const std::string kLaunchers =
+    R"(.version 7.8
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 grid[12],
+                                                             .param .align 4 .b8 block[12], .param .b32 shared);
+.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+)" + entry("counts", "atom.global.add.u32 %r, [%out], 1;\n") +
+    entry("launches", launch_of("counts")) +
+    entry("adds", "ld.global.u32 %r, [%out+4]; add.u32 %r, %r, 1; st.global.u32 [%out], %r;\n") +
+    entry("reads_after", launch_of("adds") + "ld.global.u32 %r, [%out]; st.global.u32 [%out+8], %r;\n") +
+    entry("reads_before",
+          "mov.u32 %r, 7; st.global.u32 [%out+4], %r; ld.global.u32 %r, "
+          "[%out]; st.global.u32 [%out+8], %r;\n" +
+              launch_of("adds"));
+
+// Three words afterwards.
+std::vector<unsigned> words_after(const char* name, unsigned blocks, unsigned threads) {
+  const CUmodule mod = with_runtime(kLaunchers.c_str());
+  if (mod == nullptr) return {};
+  CUfunction function = nullptr;
+  CUdeviceptr out = 0;
+  std::vector<unsigned> words(3);
+  CU_CHECK(cuModuleGetFunction(&function, mod, name));
+  CU_CHECK(cuMemAlloc(&out, 12));
+  CU_CHECK(cuMemsetD32(out, 0, 3));
+  void* arguments[] = {&out};
+  ANSWERS(cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CU_CHECK(cuMemcpyDtoH(words.data(), out, 12));
+  return words;
+}
+
+}  // namespace
+
+FRESH_CASE("Of 4,096 threads that launch a child each, as many succeed as launches may be pending", "[launch]") {
+  conformance::context();
+  const auto words = words_after("launches", 64, 64);
+  if (words.empty()) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  CHECK(words[0] == 2048);
+  CU_CHECK(cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 4096));
+  CHECK(words_after("launches", 64, 64)[0] == 4096);
+}
+
+FRESH_CASE(kReadsItsChild, "[launch]") {
+  conformance::context();
+  const auto words = words_after("reads_after", 1, 1);
+  if (words.empty()) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  CHECK(words[0] == 1);
+}
+
+FRESH_CASE(kReadsBefore, "[launch]") {
+  conformance::context();
+  const auto words = words_after("reads_before", 1, 1);
+  if (words.empty()) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  CHECK(words[0] == 8);
+  CHECK(words[2] == 0);
+}
+
+FRESH_CASE("The check for races names a kernel that reads what its child writes", "[launch]") {
+  conformance::context();
+  if (!conformance::on_simulator()) SKIP_TEST("it is about the simulator");
+  for (const char* name : {kReadsItsChild, kReadsBefore}) {
+    const auto ending = conformance::spawn({"conformance", conformance::as_pattern(name)},
+                                           {{"CONFORMANCE_CHILD", "1"}, {"CUDASIM_CHECK", "race"}});
+    CAPTURE(ending.output);
+    CHECK(ending.good());
+    CHECK((ending.output.find("reads_after, which launched it") != std::string::npos) == (name == kReadsItsChild));
+    CHECK((ending.output.find("========= simulated GPU") == std::string::npos) == (name == kReadsBefore));
+  }
+}

@@ -17,6 +17,10 @@ namespace {
 struct Asked {
   u32 places = 0;  // that it has not given back
   std::vector<Child> children;
+  // Of those that Context::pending_launches does not count: how many each thread has launched, and how many of all
+  // threads count as pending.
+  std::unordered_map<u64, u32> of_thread;
+  u64 unfinished = 0;
 };
 struct Line {
   std::mutex mutex;
@@ -54,7 +58,12 @@ std::vector<Child> take_launched(Context& context, ChildTable table, u64 grid) {
 
 ChildPlace* take_place(const ContextLaunch& parent) {
   std::atomic<u64>& pending = parent.owner->pending_launches;
-  if (pending++ >= parent.owner->limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT)) {
+  u64 unfinished = 0;
+  {
+    const std::scoped_lock lock(line().mutex);
+    unfinished = line().of_grid[parent.grid_id].unfinished;
+  }
+  if (pending++ + unfinished >= parent.owner->limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT)) {
     --pending;
     return nullptr;
   }
@@ -81,11 +90,12 @@ void give_back(Context& context, ChildPlace& place, bool still_pending) {
   --line().of_grid[grid].places;
 }
 
-bool put_in_line(u64 grid, Child child) {
+bool put_in_line(u64 grid, u64 thread, Child child) {
   const std::scoped_lock lock(line().mutex);
-  auto& children = line().of_grid[grid].children;
-  if (children.size() == kMostChildren) return false;
-  children.push_back(std::move(child));
+  Asked& asked = line().of_grid[grid];
+  if (asked.children.size() == kMostChildren) return false;
+  if (!child.counts && ++asked.of_thread[thread] <= kUnfinished) ++asked.unfinished;
+  asked.children.push_back(std::move(child));
   return true;
 }
 
@@ -156,6 +166,7 @@ CUresult run_children(const ContextLaunch& parent, const std::function<CUresult(
     launch.cooperative = false;
     launch.parameters = std::move(child.parameters);
     launch.grid_id = next_grid_id();
+    const LaunchedAt launched_at(std::move(child.from));
     if (const CUresult result = run(launch); result != CUDA_SUCCESS) return result;
     if (child.then) child.then();
     put_those_of(launch.grid_id);

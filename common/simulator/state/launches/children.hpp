@@ -5,6 +5,7 @@
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/state/errors/failure.hpp"
 #include "common/simulator/types.hpp"
+#include "common/simulator/watch/families.hpp"
 
 #include <functional>
 #include <string>
@@ -40,7 +41,8 @@ struct ChildTable {
 ChildTable child_table(const Program& program);
 
 // A free place for a child of the grid. Null if all are taken, or if the context's limit of pending launches is
-// reached: the places that have been taken, and the tail launches, count until they begin.
+// reached: the places that have been taken, and the tail launches, count until they begin; of the other children of the
+// grid, the latest of each thread (kUnfinished).
 ChildPlace* take_place(const ContextLaunch& parent);
 // `still_pending`: the launch goes on counting.
 void give_back(Context& context, ChildPlace& place, bool still_pending = false);
@@ -54,16 +56,19 @@ struct Child {
   std::vector<std::byte> parameters;
   std::function<void()> then;  // when it has run; empty: nothing
   bool counts = false;         // as a pending launch, until it begins
+  std::shared_ptr<const LaunchPoint> from = {};  // for the check for races; null if what the parent does comes before
 };
 constexpr u64 kTailStream = 3;  // cudaStreamTailLaunch
-// The limit of pending launches counts children that have not ended. On hardware those of other streams may end while
-// their parent runs, and then count no longer: on an H200 (driver 580) one thread launched 10,240 with a limit of
-// 2,048, but exactly 2,048 tails, and exactly 2,048 that waited for their parent. Here such children always count as
-// ended.
+// The limit of pending launches counts children that have not ended, and on hardware children may end while their
+// parent runs. On an H200 (driver 580, limit 2,048), one thread launched 10,240, and eight threads 500 each, because
+// most had ended in time; exactly 2,048 succeeded if they waited for their parent, or were tails. Where many threads
+// launch, that is faster than children end: 4,096 threads with one launch each got 2,048, 1,024 threads with three each
+// 2,113, 128 threads with 40 each 2,464. Here so many latest launches of each thread count as unfinished.
+constexpr u32 kUnfinished = 16;
 constexpr u32 kMostChildren = 1 << 20;  // of one grid
 
-// False if the grid has launched kMostChildren.
-bool put_in_line(u64 grid, Child child);
+// `thread` numbers the threads of the grid. False if the grid has launched kMostChildren.
+bool put_in_line(u64 grid, u64 thread, Child child);
 
 // A variable that the device runtime has brought into a program; null if it has not.
 const Global* runtime_variable(const Program& program, std::string_view name);

@@ -11,6 +11,7 @@
 #include "common/simulator/state/launches/device_runtime_rows.hpp"
 #include "common/simulator/state/launches/function_attributes.hpp"
 #include "common/simulator/state/launches/occupancy.hpp"
+#include "common/simulator/text.hpp"
 #include "common/simulator/variables.hpp"
 #include "common/simulator/wanted.hpp"
 #include "common/simulator/watch/init.hpp"
@@ -118,7 +119,7 @@ void tell_refused(const Caller& c, const Kernel& child, const std::string& why) 
   std::fprintf(stderr,
                "cudasim: kernel %s launched %s in a way that the device does not have "
                "(cudaErrorInvalidConfiguration; nothing runs): %s\n",
-               c.launch.kernel->name.c_str(), child.name.c_str(), why.c_str());
+               readable(c.launch.kernel->name).c_str(), readable(child.name).c_str(), why.c_str());
 }
 
 constexpr u64 kParameters = offsetof(ChildPlace, parameters);
@@ -134,7 +135,8 @@ void tell_no_place(Context& context) {
   std::call_once(told, [&] {
     std::fprintf(stderr,
                  "cudasim: a kernel cannot launch another child (cudaErrorLaunchPendingCountExceeded): "
-                 "CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT allows %llu pending launches, and at most %u may have "
+                 "the limit of pending launches is %llu (cuCtxSetLimit and CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, "
+                 "or cudaDeviceSetLimit and cudaLimitDevRuntimePendingLaunchCount, change it), and at most %u may have "
                  "their parameters stored but not be launched\n",
                  static_cast<unsigned long long>(context.limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT)), kPlaces);
   });
@@ -177,7 +179,10 @@ Error judge(const Caller& c, const ChildPlace& place, const Kernel*& kernel) {
 }
 
 Error put_in_line(const Caller& c, Child child) {
-  return cudasim::put_in_line(c.launch.grid_id, std::move(child)) ? Error::none : Error::too_many_launches;
+  if (child.stream != kTailStream) child.from = launch_point(c.warp, c.lane);
+  const Block& block = *c.warp.block;
+  const u64 thread = block.number * block.grid->threads + c.warp.index * kWarpSize + c.lane;
+  return cudasim::put_in_line(c.launch.grid_id, thread, std::move(child)) ? Error::none : Error::too_many_launches;
 }
 
 // Checks the launch again: kernels can write to the place.
