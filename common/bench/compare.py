@@ -1,17 +1,20 @@
-"""Runs the simulator's benchmark and PoCL's in turn and prints the table: seconds, and how many times PoCL's time we take.
+"""Runs the simulator's benchmark and PoCL's in turn and prints the table: seconds, and how many times PoCL's time the simulator takes.
 
 Usage: compare.py DRIVER_PROGRAM OPENCL_PROGRAM KERNELS_CL [ROUNDS]
-The two take turns, so that a machine whose speed drifts is fair to both; the median of the rounds counts.
+The two take turns with each kernel, so that a machine whose speed drifts is fair to both. A ratio is of two runs that
+followed each other; the table has the median of the rounds and their range. Both programs print a sum of each kernel's
+results, which must agree.
 """
 
+import math
 import statistics
 import subprocess
 import sys
 
 
-def seconds(command: list[str]) -> dict[str, float]:
+def measured(command: list[str]) -> dict[str, tuple[float, float]]:
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return {name: float(time) for name, time in (line.split() for line in done.stdout.splitlines())}
+    return {name: (float(time), float(result)) for name, time, result in (line.split() for line in done.stdout.splitlines())}
 
 
 def main() -> None:
@@ -19,17 +22,28 @@ def main() -> None:
         sys.exit(__doc__)
     driver, opencl, kernels = sys.argv[1:4]
     rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 3
-    ours: dict[str, list[float]] = {}
-    theirs: dict[str, list[float]] = {}
+    names = list(measured([driver]))  # also fills the caches of both
+    measured([opencl, kernels])
+    ours: dict[str, list[float]] = {name: [] for name in names}
+    theirs: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(rounds):
-        for name, time in seconds([driver]).items():
-            ours.setdefault(name, []).append(time)
-        for name, time in seconds([opencl, kernels]).items():
-            theirs.setdefault(name, []).append(time)
-    print(f"{'kernel':<14}{'simulator, s':>14}{'PoCL, s':>10}{'times PoCL':>12}")
-    for name in ours:
-        mine, other = statistics.median(ours[name]), statistics.median(theirs[name])
-        print(f"{name:<14}{mine:>14.4f}{other:>10.4f}{mine / other:>12.1f}")
+        for name in names:
+            mine, other = measured([driver, name])[name], measured([opencl, kernels, name])[name]
+            if not math.isclose(mine[1], other[1], rel_tol=1e-3, abs_tol=1e-3):
+                sys.exit(f"{name}: the results differ: {mine[1]} and {other[1]}")
+            ours[name].append(mine[0])
+            theirs[name].append(other[0])
+    ratios = {name: [a / b for a, b in zip(ours[name], theirs[name])] for name in names}
+    names.sort(key=lambda name: -statistics.median(ratios[name]))
+    print(f"{'kernel':<16}{'simulator, s':>14}{'PoCL, s':>10}{'ratio':>8}   range of {rounds} rounds")
+    for name in names:
+        all_of = ratios[name]
+        print(
+            f"{name:<16}{statistics.median(ours[name]):>14.4f}{statistics.median(theirs[name]):>10.4f}{statistics.median(all_of):>8.1f}"
+            f"   {min(all_of):.1f} to {max(all_of):.1f}"
+        )
+    mean = statistics.geometric_mean(statistics.median(all_of) for all_of in ratios.values())
+    print(f"{'geometric mean':<16}{mean:>32.2f}")
 
 
 if __name__ == "__main__":

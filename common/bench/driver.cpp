@@ -1,51 +1,33 @@
-// Times the four kernels through the driver API, on whichever device the loader found: one line a kernel, in seconds.
+// Times the kernels through the driver API, on whichever device the loader found. Arguments: kernels' names; none: all.
 #include "common/bench/bench.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
-namespace {
-
-void launch(CUfunction kernel, unsigned gx, unsigned gy, unsigned bx, unsigned by,
-            std::initializer_list<const void*> arguments) {
-  std::vector<void*> pointers;
-  for (const void* argument : arguments) pointers.push_back(const_cast<void*>(argument));
-  CU_CHECK(cuLaunchKernel(kernel, gx, gy, 1, bx, by, 1, 0, nullptr, pointers.data(), nullptr));
-  CU_CHECK(cuCtxSynchronize());
-}
-
-void upload(const cu::Memory& memory, const std::vector<float>& values) {
-  CU_CHECK(cuMemcpyHtoD(memory.address, values.data(), values.size() * sizeof(float)));
-}
-
-std::vector<float> download(const cu::Memory& memory, std::size_t count) {
-  std::vector<float> values(count);
-  CU_CHECK(cuMemcpyDtoH(values.data(), memory.address, count * sizeof(float)));
-  return values;
-}
-
-}  // namespace
-
-int main() {
-  const cu::Primary context;
+int main(int count, char** names) {
+  const cu::Context context;
   const cu::Module module(cu::image("kernels.ptx"));
-  const cu::Memory a(bench::kElements * sizeof(float)), b(bench::kElements * sizeof(float)),
-      c(bench::kElements * sizeof(float));
-  const auto x = bench::numbers(bench::kElements, 1), y = bench::numbers(bench::kElements, 2);
-  upload(a, x);
-  upload(b, y);
-
-  const int n = bench::kElements, side = bench::kSide;
-  const CUfunction add = module.function("vector_add"), sum = module.function("sum");
-  bench::measure("vector_add", [&] { launch(add, n / 256, 1, 256, 1, {&a.address, &b.address, &c.address, &n}); });
-  if (!bench::is_sum(x, y, download(c, n))) return bench::wrong("vector_add");
-
-  for (const char* name : {"matmul_naive", "matmul_tiled"}) {
-    const CUfunction matmul = module.function(name);
-    bench::measure(name,
-                   [&] { launch(matmul, side / 16, side / 16, 16, 16, {&a.address, &b.address, &c.address, &side}); });
-    if (!bench::is_product(x, y, download(c, side * side))) return bench::wrong(name);
+  for (const bench::Benchmark& each : bench::all()) {
+    if (!bench::chosen(each, count - 1, names + 1)) continue;
+    std::vector<cu::Memory> memory;
+    for (const bench::Buffer& buffer : each.buffers) {
+      memory.emplace_back(buffer.bytes.size());
+      CU_CHECK(cuMemcpyHtoD(memory.back().address, buffer.bytes.data(), buffer.bytes.size()));
+    }
+    const CUfunction kernel = module.function(each.kernel);
+    const auto run = [&] {
+      for (const std::vector<int>& numbers : each.launches) {
+        std::vector<void*> arguments;
+        for (cu::Memory& at : memory) arguments.push_back(&at.address);
+        for (const int& number : numbers) arguments.push_back(const_cast<int*>(&number));
+        CU_CHECK(cuLaunchKernel(kernel, each.grid[0], each.grid[1], 1, each.block[0], each.block[1], 1, 0, nullptr,
+                                arguments.data(), nullptr));
+      }
+      CU_CHECK(cuCtxSynchronize());
+    };
+    bench::measure(each.kernel, run, [&] {
+      bench::Buffer result = each.buffers.back();
+      CU_CHECK(cuMemcpyDtoH(result.bytes.data(), memory.back().address, result.bytes.size()));
+      return result.sum();
+    });
   }
-
-  bench::measure("sum", [&] { launch(sum, bench::kBlocks, 1, 256, 1, {&a.address, &c.address, &n}); });
-  if (!bench::adds_up(x, download(c, bench::kBlocks))) return bench::wrong("sum");
 }

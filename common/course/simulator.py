@@ -10,7 +10,7 @@ from course.facts import facts
 
 
 def bench(words: Sequence[str] = ()) -> int:
-    """The same four kernels through the driver API and, by PoCL, a compiler for the same CPU, through OpenCL."""
+    """Kernels of many kinds through the driver API and, with PoCL, a compiler for the same CPU, through OpenCL."""
     if not build.build([f"build/bench/{name}" for name in ("driver", "opencl", "kernels.ptx")]):
         return 2
     command = [sys.executable, "common/bench/compare.py", "build/bench/driver", "build/bench/opencl", "common/bench/kernels.cl"]

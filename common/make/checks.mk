@@ -84,7 +84,7 @@ ifneq ($(findstring build/tests/compilers,$(WANTED) $(MAKECMDGOALS)),)
 include common/make/compilers.mk
 endif
 
-# ---- The simulator's benchmark: the same four kernels through the driver API and through OpenCL --------------------------------
+# ---- The simulator's benchmark: the same kernels through the driver API and through OpenCL --------------------------------------
 
 build/bench/driver: common/bench/driver.cpp build/flags.lessons | build/simulator/libcuda.so
 	@mkdir -p $(@D)
