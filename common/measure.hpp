@@ -117,7 +117,7 @@ inline double memory_limit(CUdevice device) {
   int kilohertz, bits;
   CU_THROW(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device));
   CU_THROW(cuDeviceGetAttribute(&bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device));
-  return 2e3 * kilohertz * (bits / 8) / 1e9;
+  return 2e3 * kilohertz * bits / 8 / 1e9;
 }
 
 // FP32 lanes per multiprocessor × 2 operations per multiply-add × clock. Source of the lanes: CUDA C++ Programming

@@ -40,6 +40,7 @@ FOR_CONTRIBUTORS = [
     Command("simulator", "build only the simulated GPU and its CUDA runtime", builds=(SIMULATOR, RUNTIME), runs="nothing"),
     Command("style", "check the sources with linters; make format: format them", needs=("style",)),
     Command("format", needs=("style",), runs="style.format_all"),
+    Command("compile_commands.json", needs=("catch2",), runs="compile_commands.main"),
     Command("tidy", needs=("tidy",), runs="style.tidy"),
     Command("bench-simulator", runs="simulator.bench"),
     Command("fuzz", runs="simulator.fuzz"),

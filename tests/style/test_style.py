@@ -58,3 +58,15 @@ def test_the_changelog_knows_the_version():
     versions = re.findall(r"^## \[(.*?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert versions[0] == "Unreleased"
     assert help.version() == versions[1] or re.fullmatch(r"\d+\.\d+\.\d+\.dev\d+", help.version())
+
+
+# ---- for editors
+
+
+def test_editors_learn_how_make_compiles_each_source():
+    from course.compile_commands import entry
+
+    line = "mkdir -p build/x && g++ -std=c++20 -I. -Ibuild/parsed -include build/x/parsed.hpp -include own.hpp -c common/simulator/types.cpp -o build/x/types.o"
+    words = ["g++", "-std=c++20", "-I.", "-include", "own.hpp", "-c", "common/simulator/types.cpp", "-o", "build/x/types.o"]
+    assert entry(line) == {"directory": str(ROOT), "file": "common/simulator/types.cpp", "arguments": words}
+    assert entry("g++ -pthread build/a.o -o build/a") is None and entry("g++ -c gone.cpp -o gone.o") is None

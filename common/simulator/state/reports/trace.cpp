@@ -359,6 +359,9 @@ std::string shown(std::string_view function, std::string_view name, const Argume
 }  // namespace
 
 void trace_call(const Call& call, CUresult result, const std::string& why) {
+  // Who reports a problem sends this log, so it begins with the version (common/VERSION).
+  static const int introduced = std::fputs("cudasim " CUDASIM_VERSION "\n", stderr);
+  static_cast<void>(introduced);
   const Thread& thread = this_thread();
   const std::size_t indent = (thread.number - 1) * 4;
   std::string_view names = call.arguments;
