@@ -267,7 +267,7 @@ TEST_CASE("A recursion without an end overflows the stack and says how deep it w
   REQUIRE(fault.has_value());
   CHECK(fault->kind == FaultKind::stack_overflow);
   CHECK(fault->what.find("call of 'deep' at depth ") == 0);
-  CHECK(fault->what.find("CU_LIMIT_STACK_SIZE = 1024") != std::string::npos);
+  CHECK(fault->what.find("limited to 1024 bytes (cuCtxSetLimit and CU_LIMIT_STACK_SIZE, ") != std::string::npos);
 }
 
 TEST_CASE("Lanes call different functions through pointers") {

@@ -150,7 +150,7 @@ TEST_CASE("A store one element past the end is reported with the allocation, the
   CHECK(fault.report ==
         "========= simulated GPU: illegal address\n"
         "  kernel   k\n"
-        "  at       line 13 of the PTX\n"
+        "  at       line 13 of the PTX (nvcc's -lineinfo adds the line of the source)\n"
         "  thread   (100,0,0) of block (0,0,0)\n"
         "  access   write of 4 bytes at " +
             hex(fault.address) +
