@@ -1,7 +1,7 @@
-// Counts what the threads of a learner's kernel execute, for the checks of 04-07, 04-08, 04-20, 04-22 and 04-24. In the
-// PTX that nvcc wrote, a counter is inserted before each barrier, each warp-level instruction, and each load from or
-// atomic operation on global memory. The kernel's results stay the same on any device; the counters show what the
-// results cannot.
+// Counts what the threads of a learner's kernel execute, for the checks of exercises. In the PTX that nvcc wrote, a
+// counter is inserted before each barrier, each warp-level instruction, each load from or atomic operation on global
+// memory, and each of the instructions that kByName lists. The kernel's results stay the same on any device; the
+// counters show what the results cannot.
 #pragma once
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -27,12 +27,23 @@ class Counted {
   std::vector<std::size_t> loaded_by_warp() const { return numbers(kLoad); }
   std::vector<std::size_t> changed() const { return numbers(kAtomic); }
 
-  // What all threads together have done: elements loaded from and stored to global memory, and FP32 additions,
-  // multiplications and multiply-adds (one each).
+  // What all threads together have done: elements loaded from and stored to global memory (of 32 bits, if cp.async
+  // loads them), and FP32 additions, multiplications and multiply-adds (one each).
   struct Work {
     std::size_t loaded, stored, arithmetic;
   };
   Work work() const { return {total(kLoad), total(kStore), total(kArithmetic)}; }
+
+  // Returns how often warps have executed an instruction with this mnemonic, such as "mma", and this modifier, such as
+  // ".shared". An execution by half of a warp counts half.
+  double executed_by_warps(const std::string& mnemonic, const std::string& modifier = "") const {
+    std::size_t threads = 0;
+    for (const Place& place : places_) {
+      const bool same = place.name.rfind(mnemonic + ".", 0) == 0 && place.name.find(modifier) != std::string::npos;
+      if (same) threads += sum(place);
+    }
+    return static_cast<double>(threads) / 32;
+  }
 
   // After a launch with blocks of `threads` threads: describes the first barrier or warp-level instruction that only
   // some of the threads it requires have reached. Returns "" if all of them did.
@@ -54,7 +65,9 @@ class Counted {
 
  private:
   using Count = unsigned long long;
-  enum Kind { kLoad, kStore, kAtomic, kBarrier, kTogether, kArithmetic };
+  enum Kind { kLoad, kStore, kAtomic, kBarrier, kTogether, kArithmetic, kNamed };
+  static constexpr const char* kByName =
+      R"(((mma|ldmatrix|stmatrix|ex2|lop3|prmt|cvt)\..*|(ld|st)\.(\w+\.)*?shared\b.*))";
   struct Place {
     Kind kind;
     std::string name;  // of the instruction
@@ -68,7 +81,7 @@ class Counted {
   // Returns the image's text with a counter before each counted instruction.
   std::string with_counters(const std::string& image) {
     static const std::regex line_of(R"(\.loc\s+1 (\d+)|inlined_at 1 (\d+))");
-    static const std::regex instruction(R"(\s*(@!?%\w+\s+)?([a-z][\w.]*)\s*(.*);)");
+    static const std::regex instruction(R"(\s*(@!?%\w+\s+)?([a-z][\w.:]*)\s*(.*);)");
     std::ifstream file(image);
     std::string text, line;
     std::size_t declarations = 0;
@@ -86,6 +99,7 @@ class Counted {
 
   // Returns the PTX that counts an instruction, or "" for instructions that are not counted.
   std::string counter(const std::string& guard, const std::string& name, const std::string& operands, int line) {
+    static const std::regex copy(R"(cp\.async\.c[ag]\..*)"), bytes(R"(.*\],\s*(\d+).*)"), named(kByName);
     static const std::regex load(R"(ld\.(?:\w+\.)*?global\b(?:.*\.v(\d)\b)?.*)");
     static const std::regex store(R"(st\.(?:\w+\.)*?global\b(?:.*\.v(\d)\b)?.*)");
     static const std::regex arithmetic(R"((fma|mad|add|sub|mul)(\.\w+)*\.f32)");
@@ -95,6 +109,8 @@ class Counted {
     std::string step = "mov.u64 %step, 1;\n";
     if (std::smatch found; std::regex_match(name, found, load)) {
       places_.push_back({kLoad, name, line, found[1].matched ? std::stoi(found[1]) : 1});
+    } else if (std::regex_match(name, copy) && std::regex_match(operands, found, bytes)) {
+      places_.push_back({kLoad, name, line, std::stoi(found[1]) / 4});
     } else if (std::regex_match(name, found, store)) {
       places_.push_back({kStore, name, line, found[1].matched ? std::stoi(found[1]) : 1});
     } else if (std::regex_match(name, arithmetic)) {
@@ -103,6 +119,8 @@ class Counted {
       places_.push_back({kAtomic, name, line, 1});
     } else if (std::regex_match(name, barrier)) {
       places_.push_back({kBarrier, name, line, 0});
+    } else if (std::regex_match(name, named)) {
+      places_.push_back({kNamed, name, line, 1});
     } else if (std::regex_match(name, together)) {
       places_.push_back({kTogether, name, line, 0});
       // Each lane adds kWhole divided by the number of lanes in the mask, which is the last operand.

@@ -1,7 +1,8 @@
 // Counts the memory accesses of a learner's kernel, warp by warp: the sectors of global memory that they touch, and the
-// bank conflicts in shared memory. It inserts instructions into the PTX that nvcc wrote, before each load and store.
-// They compare the addresses of a warp's lanes, so the counts are the same on every device. (counted.hpp counts how
-// often instructions are executed; this file looks at their addresses.)
+// bank conflicts in shared memory. It inserts instructions into the PTX that nvcc wrote, before each load and store,
+// ldmatrix, stmatrix, and cp.async, which is a load from global memory and a store to shared memory. They compare the
+// addresses of a warp's lanes, so the counts are the same on every device. (counted.hpp counts how often instructions
+// are executed; this file looks at their addresses.)
 #pragma once
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -106,26 +107,24 @@ class Traffic {
     return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10));
   }
 
-  // Returns the image's text with counters before each load from and store to global and shared memory.
+  // The address of an access, and which lanes access it: those whose guard and `bytes`, a register of cp.async, are not
+  // zero, and whose number is less than `lanes`.
+  struct Access {
+    std::string guard, base, offset;
+    int lanes;
+    std::string bytes;
+  };
+
+  // Returns the image's text with counters before each access to global and shared memory.
   std::string with_counters(const std::string& image) {
     static const std::regex line_of(R"(\.loc\s+1 (\d+)|inlined_at 1 (\d+))");
-    static const std::regex access(
-        R"(\s*(@!?%\w+\s+)?(ld|st)\.((?:\w+\.)*?)(global|shared)\b([\w.:]*)\.[busf](\d+)\s+(.*);)");
-    static const std::regex vector(R"(.*\.v(\d)\b.*)"), address(R"(.*\[([\w%$.]+)(?:\+(-?\d+))?\].*)");
     std::ifstream file(image);
     std::string text, line;
     std::size_t declarations = 0;
     int at = 0;
     for (std::smatch found; std::getline(file, line);) {
       if (std::regex_search(line, found, line_of)) at = std::stoi(found[1].matched ? found[1] : found[2]);
-      if (std::smatch to, wide; std::regex_match(line, found, access)) {
-        const std::string modifiers = found[5], operands = found[7];
-        if (!std::regex_match(operands, to, address)) throw std::runtime_error(image + ": no address in " + line);
-        const int elements = std::regex_match(modifiers, wide, vector) ? std::stoi(wide[1]) : 1;
-        places_.push_back({found[4] == "global", found[2] == "st", at, elements * std::stoi(found[6]) / 8});
-        text += counter(found[1], to[1], to[2].matched ? to[2].str() : "0");
-      }
-      text += line + '\n';
+      text += counters(line, at) + line + '\n';
       if (line.rfind(".address_size", 0) == 0) declarations = text.size();
     }
     if (declarations == 0) throw std::runtime_error(image + " is not PTX");
@@ -133,15 +132,63 @@ class Traffic {
     return text.insert(declarations, ".visible .global .align 8 .b8 traffic[" + std::to_string(bytes) + "];\n");
   }
 
-  // Returns the PTX that counts the access which was added last.
-  std::string counter(std::string guard, const std::string& base, const std::string& offset) {
-    const Place& place = places_.back();
-    const std::string number = std::to_string(places_.size() - 1), skip = "traffic_skip_" + number;
-    std::string code = "{ .reg .b32 %t<10>; .reg .b64 %u<3>; .reg .pred %q;\n";
-    if (!guard.empty()) {  // lanes that do not execute the access skip the counter
-      guard = guard[1] == '!' ? "@" + guard.substr(2) : "@!" + guard.substr(1);
-      code += guard + " bra " + skip + ";\n";
+  // Returns the counters for a line of PTX, or "" if it accesses neither global nor shared memory.
+  std::string counters(const std::string& line, int at) {
+    static const std::regex access(
+        R"(\s*(@!?%\w+\s+)?(ld|st)\.((?:\w+\.)*?)(global|shared)\b([\w.:]*)\.[busf](\d+)\s+(.*);)");
+    static const std::regex matrix(R"(\s*(@!?%\w+\s+)?(ld|st)matrix\.[\w.]*?\.x(\d)\b[\w.:]*\s+(.*);)");
+    static const std::regex copy(R"(\s*(@!?%\w+\s+)?cp\.async\.c[ag]\.[\w.:]*\s+(\[.*\]),\s*(\[.*\]),\s*(\d+)(.*);)");
+    static const std::regex vector(R"(.*\.v(\d)\b.*)"), rest(R"((?:,\s*(%r\d+|\d+))?\s*)");
+    std::smatch found, of_rest;
+    if (std::regex_match(line, found, access)) {
+      std::smatch wide;
+      const std::string modifiers = found[5];
+      const int elements = std::regex_match(modifiers, wide, vector) ? std::stoi(wide[1]) : 1;
+      places_.push_back({found[4] == "global", found[2] == "st", at, elements * std::stoi(found[6]) / 8});
+      return counter(addressed(found[1], found[7], line));
     }
+    if (std::regex_match(line, found, matrix)) {  // eight lanes pass the addresses of one matrix's rows
+      places_.push_back({false, found[2] == "st", at, 16});
+      Access rows = addressed(found[1], found[4], line);
+      rows.lanes = 8 * std::stoi(found[3]);
+      return counter(rows) + "bar.warp.sync 0xffffffff;\n";  // all lanes execute the instruction together
+    }
+    if (std::regex_match(line, found, copy)) {
+      const std::string after = found[5];
+      if (!std::regex_match(after, of_rest, rest)) throw std::runtime_error("Traffic cannot count " + line);
+      const int bytes = std::stoi(found[4]);
+      places_.push_back({true, false, at, bytes});
+      Access from = addressed(found[1], found[3], line);
+      from.bytes = of_rest[1];
+      const std::string counted = counter(from);
+      places_.push_back({false, true, at, bytes});
+      return counted + counter(addressed(found[1], found[2], line));
+    }
+    return "";
+  }
+
+  static Access addressed(const std::string& guard, const std::string& operands, const std::string& line) {
+    static const std::regex address(R"([^\[]*\[([\w%$.]+)(?:\+(-?\d+))?\].*)");
+    std::smatch to;
+    if (!std::regex_match(operands, to, address)) throw std::runtime_error("no address in " + line);
+    return {guard, to[1], to[2].matched ? to[2].str() : "0", 32, ""};
+  }
+
+  // Returns the PTX that counts the access which was added last.
+  std::string counter(const Access& access) {
+    const Place& place = places_.back();
+    const std::string &base = access.base, &offset = access.offset;
+    const std::string skip = "traffic_skip_" + std::to_string(places_.size() - 1);
+    std::string code = "{ .reg .b32 %t<10>; .reg .b64 %u<3>; .reg .pred %q;\n";
+    // Lanes that do not access the memory skip the counter.
+    if (const std::string& guard = access.guard; !guard.empty()) {
+      code += (guard[1] == '!' ? "@" + guard.substr(2) : "@!" + guard.substr(1)) + " bra " + skip + ";\n";
+    }
+    if (access.lanes < 32) {
+      code += "mov.u32 %t0, %laneid;\nsetp.ge.u32 %q, %t0, " + std::to_string(access.lanes) + ";\n" +  //
+              "@%q bra " + skip + ";\n";
+    }
+    if (!access.bytes.empty()) code += "setp.eq.u32 %q, " + access.bytes + ", 0;\n@%q bra " + skip + ";\n";
     // %u0: the address. A shared address may be in a 32-bit register, in a 64-bit register, or a variable's name.
     if (base[0] == '%') {
       code += base.rfind("%rd", 0) == 0 ? "mov.u64 %u0, " + base + ";\n" : "cvt.u64.u32 %u0, " + base + ";\n";
@@ -176,7 +223,7 @@ class Traffic {
               "popc.b32 %t7, %t7;\nselp.b32 %t7, %t7, 0, %q;\nor.b32 %t7, %t7, %t4;\n" +
               add_different(2, "%t7", "b32") + add_different(3, "%t4", "b32");
     }
-    return code + (guard.empty() ? "" : skip + ":\n") + "}\n";
+    return code + skip + ":\n}\n";
   }
 
   Counts counts(const Place& place) const {
