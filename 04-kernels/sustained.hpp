@@ -1,5 +1,6 @@
 // The speed and the clock rate of a device that is kept busy. Under load, a device may lower its clock rate.
 #pragma once
+#include "04-kernels/clock.hpp"
 #include "common/measure.hpp"
 
 #include <algorithm>
@@ -34,14 +35,29 @@ inline double sustained_seconds(const std::function<void()>& work, double budget
   return median({times.begin() + times.size() / 2, times.end()});
 }
 
-// The clock rate in MHz that the kernel of clock.hpp measures while `work` is in progress or has just ended.
-inline double megahertz(const cu::Module& module) {
-  struct Measured {
-    unsigned long long cycles, nanoseconds;
-  } measured;
-  const cu::Memory memory(sizeof measured);
-  void* arguments[] = {const_cast<CUdeviceptr*>(&memory.address)};
-  CU_CHECK(cuLaunchKernel(module.function("measure_clock"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
-  CU_CHECK(cuMemcpyDtoH(&measured, memory.address, sizeof measured));
-  return 1e3 * static_cast<double>(measured.cycles) / static_cast<double>(measured.nanoseconds);
+// The average clock rate of the multiprocessors, in GHz, while the device does `work` for about `budget` seconds. Call it
+// when the device has been under this load for some time. The module contains the kernel of clock.hpp.
+inline double gigahertz(const cu::Module& module, const std::function<void()>& work, double budget) {
+  const CUfunction kernel = module.function("stamp_clocks");
+  const cu::Memory memory(2 * kMostMultiprocessors * sizeof(Stamp));
+  CU_CHECK(cuMemsetD8(memory.address, 0, 2 * kMostMultiprocessors * sizeof(Stamp)));
+  const auto stamp = [&](int which) {
+    CUdeviceptr to = memory.address + which * kMostMultiprocessors * sizeof(Stamp);
+    void* arguments[] = {&to};
+    CU_CHECK(cuLaunchKernel(kernel, 4 * kMostMultiprocessors, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  };
+  const int launches = static_cast<int>(std::clamp(budget / cu::median_device_seconds(work, 1), 1.0, 1000.0));
+  stamp(0);
+  for (int i = 0; i < launches; ++i) work();
+  stamp(1);
+  std::vector<Stamp> stamps(2 * kMostMultiprocessors);
+  CU_CHECK(cuMemcpyDtoH(stamps.data(), memory.address, stamps.size() * sizeof(Stamp)));
+  double cycles = 0, nanoseconds = 0;
+  for (int i = 0; i < kMostMultiprocessors; ++i) {
+    const Stamp &first = stamps[i], &last = stamps[i + kMostMultiprocessors];
+    if (first.nanoseconds == 0 || last.nanoseconds == 0) continue;
+    cycles += static_cast<double>(last.cycles - first.cycles);
+    nanoseconds += static_cast<double>(last.nanoseconds - first.nanoseconds);
+  }
+  return cycles / nanoseconds;
 }
