@@ -35,8 +35,8 @@ inline double sustained_seconds(const std::function<void()>& work, double budget
   return median({times.begin() + times.size() / 2, times.end()});
 }
 
-// The average clock rate of the multiprocessors, in GHz, while the device does `work` for about `budget` seconds. Call it
-// when the device has been under this load for some time. The module contains the kernel of clock.hpp.
+// The average clock rate of the multiprocessors, in GHz, while the device does `work` for about `budget` seconds. Call
+// it when the device has been under this load for some time. The module contains the kernel of clock.hpp.
 inline double gigahertz(const cu::Module& module, const std::function<void()>& work, double budget) {
   const CUfunction kernel = module.function("stamp_clocks");
   const cu::Memory memory(2 * kMostMultiprocessors * sizeof(Stamp));

@@ -157,7 +157,7 @@ __device__ void store(const Sums<S>& sums, const Product& p, int row, int column
       unsigned pairs[4];
 #pragma unroll
       for (int t = 0; t < 4; ++t) {
-        const float(&sum)[4] = sums.at[i / 2][j + t / 2][t % 2];
+        const float (&sum)[4] = sums.at[i / 2][j + t / 2][t % 2];
         pairs[t] = packed(sum[i % 2 * 2], sum[i % 2 * 2 + 1]);
       }
       transpose(pairs, place.lane);

@@ -57,13 +57,13 @@ struct OnlyMma : Ahead<2> {
 template <class S>
 constexpr int kThreads = 32 * (S::kRows / S::kWarpRows) * (S::kColumns / S::kWarpColumns);
 template <class S>
-constexpr int kBytesOfA = S::kRows* S::kDepth* kElementBytes;
+constexpr int kBytesOfA = S::kRows * S::kDepth * kElementBytes;
 template <class S>
-constexpr int kBytesOfB = S::kDepth* S::kColumns* kElementBytes;
+constexpr int kBytesOfB = S::kDepth * S::kColumns * kElementBytes;
 template <class S>
 constexpr int kStageBytes = kBytesOfA<S> + kBytesOfB<S>;
 template <class S>
-constexpr int kSharedBytes = S::kStages* kStageBytes<S>;
+constexpr int kSharedBytes = S::kStages * kStageBytes<S>;
 
 // c = a × b: n × n elements of bfloat16, contiguous in each row, n a multiple of the tile's sides.
 struct Product {

@@ -67,7 +67,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         ampere::ldmatrix_x4(a[i], tile_x + offset(row + 16 * i + lane % 16, 2 * k + lane / 16));
       }
       for (int j = 0; j < 2; ++j) {  // 16 rows of w, which are columns of y
-        ampere::ldmatrix_x4_trans(b[j], tile_w + offset(column + 16 * j + lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2));
+        ampere::ldmatrix_x4_trans(b[j],
+                                  tile_w + offset(column + 16 * j + lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2));
       }
       for (int i = 0; i < 2; ++i) {
         for (int j = 0; j < 4; ++j) ampere::mma(sums[i][j], a[i], b[j / 2][j % 2]);
