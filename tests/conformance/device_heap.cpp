@@ -64,13 +64,15 @@ const char kKernels[] = R"(.version 7.8
   .reg .b64 %at;
   .reg .pred %p;
   ld.param.b32 %n, [n];
-  st.volatile.local.b32 [frame], %n;
+  mov.u64 %at, frame;
+  cvta.local.u64 %at, %at;
+  st.volatile.b32 [%at], %n;
   mov.u32 %r, 0;
   setp.lt.s32 %p, %n, 0;
   @%p bra DONE;
   add.s32 %r, %n, 1;
   { .param .b32 a; .param .b32 b; st.param.b32 [a], %r; call.uni (b), deeper, (a); ld.param.b32 %r, [b]; }
-  ld.volatile.local.b32 %k, [frame];
+  ld.volatile.b32 %k, [%at];
   add.s32 %r, %r, %k;
 DONE:
   st.param.b32 [result], %r;
@@ -107,17 +109,21 @@ DONE:
 }
 )";
 
-CUfunction kernel(const char* name) {
+CUmodule kernels() {
   conformance::context();
   CUmodule module = nullptr;
-  CUfunction function = nullptr;
   CU_CHECK(cuModuleLoadData(&module, kKernels));
+  return module;
+}
+
+CUfunction kernel(CUmodule module, const char* name) {
+  CUfunction function = nullptr;
   CU_CHECK(cuModuleGetFunction(&function, module, name));
   return function;
 }
 
 CUresult end_of(const char* name) {
-  const CUfunction function = kernel(name);
+  const CUfunction function = kernel(kernels(), name);
   CUdeviceptr out = 0;
   CU_CHECK(cuMemAlloc(&out, 64));
   void* arguments[] = {&out};
@@ -127,7 +133,8 @@ CUresult end_of(const char* name) {
 
 // What an instruction for global memory does with an address of another kernel's shared or local memory.
 CUresult end_of_following(int which) {
-  const CUfunction tells = kernel("tells"), follows = kernel("follows");
+  const CUmodule module = kernels();
+  const CUfunction tells = kernel(module, "tells"), follows = kernel(module, "follows");
   CUdeviceptr out = 0, at[2] = {};
   CU_CHECK(cuMemAlloc(&out, 64));
   void* arguments[] = {&out};
@@ -141,7 +148,7 @@ CUresult end_of_following(int which) {
 }  // namespace
 
 FRESH_CASE("The word before a block of the heap may be overwritten, and blocks are aligned to 16 bytes", "[heap]") {
-  const CUfunction counts = kernel("counts");
+  const CUfunction counts = kernel(kernels(), "counts");
   CUdeviceptr out = 0;
   unsigned long long got[3] = {};
   CU_CHECK(cuMemAlloc(&out, sizeof got));
