@@ -51,12 +51,14 @@ template <class Describe>
 CUresult copy_later(Describe describe, CUstream handle) {
   const auto stream = get_stream(handle);
   const CUDA_MEMCPY3D description = describe();
-  const bool captured = capture_of(*stream) != nullptr;
-  Copy copy = make_copy(description, call_in_progress().symbol, captured);
-  if (captured && copy.operation.bytes == 0) return CUDA_SUCCESS;  // no node
+  if (capture_of(*stream)) {
+    if (make_copy(description, call_in_progress().symbol, true).bytes == 0) return CUDA_SUCCESS;  // no node
+    if (add_if_captured(*stream, [&](const Graph&) { return CopyPart{description, nullptr}; })) return CUDA_SUCCESS;
+  }
+  Copy copy = make_copy(description, call_in_progress().symbol);
   const bool pageable = copy.from == Side::pageable || copy.to == Side::pageable;
   const bool between_hosts = copy.from != Side::device && copy.to != Side::device;
-  if (captured || !(pageable || between_hosts)) {
+  if (!(pageable || between_hosts)) {
     stream->enqueue(std::move(copy.operation));
     return CUDA_SUCCESS;
   }

@@ -27,8 +27,8 @@ CUresult record(CUevent handle, CUstream stream_handle, unsigned flags) {
   require((flags & ~static_cast<unsigned>(CU_EVENT_RECORD_EXTERNAL)) == 0);
   require(event->health == stream->health, CUDA_ERROR_INVALID_HANDLE);
   if ((flags & CU_EVENT_RECORD_EXTERNAL) != 0) {  // each launch of the graph will record it
-    add_to_capture(*stream, RecordPart{handle});
-    return CUDA_SUCCESS;
+    const bool added = add_if_captured(*stream, [&](const Graph&) { return RecordPart{handle}; });
+    return added ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
   }
   event->record(*stream);
   return CUDA_SUCCESS;

@@ -109,10 +109,12 @@ CUresult driver::call_cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph han
 CUresult driver::call_cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   const auto into = get_stream(stream);
   const auto executable = get_executable(handle);
-  if (const auto capture = capture_of(*into)) {
+  {
     const std::scoped_lock lock(Graph::mutex(), executable->mutex);
-    capture->add(*into, ChildPart{executable->as_graph()});
-    return CUDA_SUCCESS;
+    if (into->capture) {
+      into->capture->add(*into, ChildPart{executable->as_graph()});
+      return CUDA_SUCCESS;
+    }
   }
   const TaskPtr last = executable->launch(*into);
   if (launch_blocking()) {

@@ -10,11 +10,10 @@ namespace cudasim {
 namespace {
 
 // A captured stream's operations become one node; what is wrong with them is found later.
-bool captured(const Stream& stream, std::vector<CUstreamBatchMemOpParams> operations) {
-  if (capture_of(stream) == nullptr) return false;
+bool captured(const Stream& stream, const std::vector<CUstreamBatchMemOpParams>& operations) {
   const auto context = stream.context.lock();
-  add_to_capture(stream, MemoryPart{std::move(operations), context ? context->handle : nullptr});
-  return true;
+  return add_if_captured(
+      stream, [&](const Graph&) { return MemoryPart{operations, context ? context->handle : nullptr}; });
 }
 
 CUstreamBatchMemOpParams described(CUstreamBatchMemOpType what, u64 address, u64 value, unsigned flags) {

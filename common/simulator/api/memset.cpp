@@ -27,10 +27,8 @@ CUDA_MEMSET_NODE_PARAMS rows(CUdeviceptr dst, std::size_t pitch, unsigned value,
 CUresult fill_later(const CUDA_MEMSET_NODE_PARAMS& description, CUstream handle) {
   const auto stream = get_stream(handle);
   const bool nothing = description.width == 0 || description.height == 0;
-  if (!nothing && capture_of(*stream) != nullptr) {
-    add_to_capture(*stream, FillPart{description, nullptr});  // what is there is looked at later
-    return CUDA_SUCCESS;
-  }
+  const auto describe = [&](const Graph&) { return FillPart{description, nullptr}; };  // what is there: at its launch
+  if (!nothing && add_if_captured(*stream, describe)) return CUDA_SUCCESS;
   Fill fill = make_fill(description, call_in_progress().symbol);
   if (fill.operation.run) stream->enqueue(std::move(fill.operation));
   return CUDA_SUCCESS;

@@ -142,8 +142,8 @@ CUresult driver::call_cuStreamWaitEvent(CUstream handle, CUevent event_handle, u
   require(!event->health->ended, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
   if ((flags & CU_EVENT_WAIT_EXTERNAL) != 0) {
-    add_to_capture(*stream, WaitPart{event_handle});
-    return CUDA_SUCCESS;
+    const bool added = add_if_captured(*stream, [&](const Graph&) { return WaitPart{event_handle}; });
+    return added ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
   }
   if (join_capture(stream, *event)) return CUDA_SUCCESS;
   const TaskPtr awaited = event->awaited();

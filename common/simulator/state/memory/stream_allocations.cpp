@@ -11,23 +11,19 @@ Device& device_of(const Stream& stream) {
 }
 
 // In a captured stream, an allocation and a free become nodes: the graph's memory comes and goes with its launches.
-void capture_part(Stream& stream, Part part) {
-  Operation operation;
-  operation.kind = OperationKind::allocation;
-  operation.parameters = std::make_shared<const Part>(std::move(part));
-  stream.enqueue(std::move(operation));
-}
-
-CUdeviceptr capture_allocation(Stream& stream, const Device& device, u64 bytes) {
+AllocatePart graph_allocation(const Device& device, u64 bytes) {
   AllocatePart part;
   part.properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
   part.properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   part.properties.location.id = part.device = device.ordinal;
   part.bytes = bytes;
   part.address = reserve_graph_memory(bytes);
-  const CUdeviceptr address = part.address;
-  capture_part(stream, std::move(part));
-  return address;
+  return part;
+}
+
+FreePart graph_free(const Graph& graph, CUdeviceptr pointer) {
+  require(is_graph_memory(pointer) && !graph.frees(pointer));
+  return {pointer};
 }
 
 }  // namespace
@@ -36,11 +32,13 @@ CUresult allocate_in_order(CUdeviceptr* pointer, std::size_t bytes, const CUmemo
   const auto stream = get_stream(handle);
   require(pointer != nullptr);
   const auto from = pool != nullptr ? get_pool(*pool) : current_pool(memory_of(device_of(*stream)));
-  if (capture_of(*stream)) {
-    *pointer = bytes == 0 ? 0 : capture_allocation(*stream, from->device, bytes);
-    return CUDA_SUCCESS;
-  }
-  require_no_unsafe_capture();
+  const auto describe = [&](const Graph&) {
+    AllocatePart part = graph_allocation(from->device, bytes);
+    *pointer = part.address;
+    return part;
+  };
+  if (bytes != 0 && add_if_captured(*stream, describe)) return CUDA_SUCCESS;
+  if (!capture_of(*stream)) require_no_unsafe_capture();
   *pointer = bytes == 0 ? 0 : from->allocate(*stream, bytes);
   return CUDA_SUCCESS;
 }
@@ -48,16 +46,7 @@ CUresult allocate_in_order(CUdeviceptr* pointer, std::size_t bytes, const CUmemo
 CUresult free_in_stream_order(CUdeviceptr pointer, CUstream handle) {
   const auto stream = get_stream(handle);
   if (pointer == 0) return CUDA_SUCCESS;
-  if (capture_of(*stream)) {
-    const auto capture = capture_of(*stream);
-    require(is_graph_memory(pointer));
-    {
-      const std::scoped_lock lock(Graph::mutex());
-      require(!capture->graph->frees(pointer));
-    }
-    capture_part(*stream, FreePart{pointer});
-    return CUDA_SUCCESS;
-  }
+  if (add_if_captured(*stream, [&](const Graph& graph) { return graph_free(graph, pointer); })) return CUDA_SUCCESS;
   if (const auto pool = pool_of(pointer)) {
     pool->free_in_order(pointer, *stream);
     return CUDA_SUCCESS;

@@ -21,16 +21,17 @@ std::vector<std::weak_ptr<Capture>>& under_way() {
 }
 std::atomic<std::size_t> under_way_count{0};
 
-// The part that an operation would be as a node, from the parameters that the call left with it.
+// The part that an operation would be as a node, from the parameters that the call left with it; nothing if no node can
+// do what it does.
 std::optional<Part> part_of(const Operation& operation) {
+  const void* const kept = operation.parameters.get();
+  if (operation.kind == OperationKind::empty) return EmptyPart{};
+  if (kept == nullptr) return std::nullopt;
   switch (operation.kind) {
-    case OperationKind::kernel: return part_of(*static_cast<const KernelWork*>(operation.parameters.get()));
-    case OperationKind::copy: return CopyPart{*static_cast<const CUDA_MEMCPY3D*>(operation.parameters.get()), nullptr};
-    case OperationKind::fill:
-      return FillPart{*static_cast<const CUDA_MEMSET_NODE_PARAMS*>(operation.parameters.get()), nullptr};
-    case OperationKind::host: return *static_cast<const HostPart*>(operation.parameters.get());
-    case OperationKind::allocation: return *static_cast<const Part*>(operation.parameters.get());
-    case OperationKind::empty: return EmptyPart{};
+    case OperationKind::kernel: return part_of(*static_cast<const KernelWork*>(kept));
+    case OperationKind::copy: return CopyPart{*static_cast<const CUDA_MEMCPY3D*>(kept), nullptr};
+    case OperationKind::fill: return FillPart{*static_cast<const CUDA_MEMSET_NODE_PARAMS*>(kept), nullptr};
+    case OperationKind::host: return *static_cast<const HostPart*>(kept);
     default: return std::nullopt;
   }
 }
@@ -55,8 +56,7 @@ void Capture::join(const std::shared_ptr<Stream>& stream, const std::vector<Depe
 
 void Capture::add(const Stream& stream, const Operation& operation) {
   if (invalidated) fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-  const bool described = operation.kind == OperationKind::empty || operation.parameters != nullptr;
-  auto part = described ? part_of(operation) : std::nullopt;
+  auto part = part_of(operation);
   if (!part) {
     invalidated = true;
     fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
@@ -122,10 +122,12 @@ std::shared_ptr<Capture> capture_of(const Stream& stream) {
   return stream.capture;
 }
 
-void add_to_capture(const Stream& stream, Part part) {
+bool add_if_captured(const Stream& stream, const std::function<Part(const Graph&)>& describe) {
   const std::scoped_lock lock(Graph::mutex());
-  require(stream.capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
-  stream.capture->add(stream, std::move(part));
+  if (!stream.capture) return false;
+  require(!stream.capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  stream.capture->add(stream, describe(*stream.capture->graph));
+  return true;
 }
 
 void invalidate_capture(const Stream& stream) {

@@ -39,8 +39,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
 
 // The capture that the stream takes part in; null if none.
 std::shared_ptr<Capture> capture_of(const Stream& stream);
-// The stream's next node. Throws CUDA_ERROR_ILLEGAL_STATE if it is not captured.
-void add_to_capture(const Stream& stream, Part part);
+// If the stream is captured: adds its next node, which `describe` describes with Graph::mutex() held, and returns true.
+// Another thread can end the capture before this or after it, not in between.
+bool add_if_captured(const Stream& stream, const std::function<Part(const Graph&)>& describe);
 // For calls that fail: the capture that the stream takes part in, if any, is of no use any more.
 void invalidate_capture(const Stream& stream);
 // The stream's next node, if it is captured, may begin before the kernels that it comes after have ended.

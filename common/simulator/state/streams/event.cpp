@@ -54,10 +54,9 @@ TaskPtr Event::awaited() const {
 }
 
 void Event::record(Stream& stream, u8 port) {
-  if (const auto capture = capture_of(stream)) {
-    const std::scoped_lock lock(Graph::mutex(), mutex_);
-    captured_ = capture;
-    nodes_ = capture->frontier[&stream];
+  if (const std::scoped_lock lock(Graph::mutex(), mutex_); stream.capture) {
+    captured_ = stream.capture;
+    nodes_ = captured_->frontier[&stream];
     if (port == 0) return;
     for (auto& [node, kind] : nodes_) kind = {port, 0, EdgeKind::kProgrammatic};
     return;

@@ -38,9 +38,8 @@ std::vector<TaskPtr> Stream::predecessors(Context& owner, std::span<const TaskPt
   return tasks;
 }
 
-bool Stream::captures(Context& owner) {
-  const std::scoped_lock lock(Graph::mutex());
-  if (!legacy) return capture != nullptr;
+std::shared_ptr<Capture> Stream::captures(Context& owner) {
+  if (!legacy) return capture;
   bool implicit = false;
   owner.for_each_stream([&](Stream& other) {
     if (!other.blocking() || !other.capture) return;
@@ -48,17 +47,16 @@ bool Stream::captures(Context& owner) {
     implicit = true;
   });
   if (implicit) fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-  return false;
+  return nullptr;
 }
 
 TaskPtr Stream::enqueue(Operation operation, std::span<const TaskPtr> after) {
   const auto owner = context.lock();
   require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const std::scoped_lock lock(owner->order);
-  if (captures(*owner)) {
-    const std::scoped_lock graph_lock(Graph::mutex());
-    capture->add(*this, operation);
-    return nullptr;
+  {
+    const std::scoped_lock graphs(Graph::mutex());
+    if (const auto into = captures(*owner)) return into->add(*this, operation), nullptr;
   }
   operation.stream = id;
   last_ = Scheduler::instance().enter(health, std::move(operation), priority, predecessors(*owner, after));
@@ -69,7 +67,10 @@ TaskPtr Stream::enqueue_group(const std::function<TaskPtr(std::vector<TaskPtr> b
   const auto owner = context.lock();
   require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const std::scoped_lock lock(owner->order);
-  require(!captures(*owner), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  {
+    const std::scoped_lock graphs(Graph::mutex());
+    require(captures(*owner) == nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  }
   last_ = enter(predecessors(*owner, {}));
   return last_;
 }
@@ -80,10 +81,11 @@ CUresult Stream::run_here(Operation operation) {
     const auto owner = context.lock();
     require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     const std::scoped_lock lock(owner->order);
-    if (captures(*owner)) {
-      const std::scoped_lock graph_lock(Graph::mutex());
-      capture->invalidated = true;
-      fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    {
+      const std::scoped_lock graphs(Graph::mutex());
+      const auto into = captures(*owner);
+      if (into) into->invalidated = true;
+      require(into == nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     }
     operation.stream = id;
     task = Scheduler::instance().enter(health, std::move(operation), priority, predecessors(*owner, {}),

@@ -57,9 +57,9 @@ class Stream {
  private:
   friend class Context;
   // All under the context's order lock.
-  // True if work becomes a node instead. Work in the legacy stream would make it wait for captured ones, which do
-  // nothing: throws CUDA_ERROR_STREAM_CAPTURE_IMPLICIT.
-  bool captures(Context& owner);
+  // With Graph::mutex() held: the capture that work becomes a node of, or null. Work in the legacy stream would make it
+  // wait for captured streams, which do nothing: throws CUDA_ERROR_STREAM_CAPTURE_IMPLICIT.
+  std::shared_ptr<Capture> captures(Context& owner);
   std::vector<TaskPtr> predecessors(Context& owner, std::span<const TaskPtr> after) const;
   TaskPtr last_;
   mutable std::mutex attributes_mutex_;
