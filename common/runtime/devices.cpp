@@ -2,6 +2,7 @@
 #include "common/runtime/devices.hpp"
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -10,6 +11,10 @@ namespace runtime {
 namespace {
 
 int devices = 0;  // a forked process can still be told, though its driver does not work any more
+
+// Set by an exit handler, which the first call registers: exit handlers and destructors of static objects that were
+// registered earlier run later than it, and find the runtime unloading. It never returns to false.
+std::atomic<bool> unloading{false};
 
 cudaError_t start() {
   if (!driver().found) return cudaErrorInsufficientDriver;
@@ -81,12 +86,20 @@ int device_of(CUcontext context) {
 
 }  // namespace
 
-cudaError_t started() {
-  static const cudaError_t result = start();
+cudaError_t known_driver() {
+  static const cudaError_t result = [] {
+    std::atexit([] { unloading = true; });
+    return start();
+  }();
   return result;
 }
 
-int device_count() { return started() == cudaSuccess ? devices : 0; }
+cudaError_t started() {
+  if (unloading.load(std::memory_order_relaxed)) return cudaErrorCudartUnloading;
+  return known_driver();
+}
+
+int device_count() { return known_driver() == cudaSuccess ? devices : 0; }
 
 cudaError_t ready() {
   const cudaError_t error = started();
@@ -157,7 +170,7 @@ extern "C" {
 cudaError_t cudaGetDeviceCount(int* count) {
   RUNTIME_REQUIRE(count != nullptr, cudaErrorInvalidValue);
   *count = 0;
-  RUNTIME_TRY(started());
+  RUNTIME_TRY(known_driver());
   *count = device_count();
   RUNTIME_REQUIRE(*count > 0, cudaErrorNoDevice);
   return cudaSuccess;
@@ -236,9 +249,7 @@ cudaError_t cudaDeviceReset() {
     ++all.resets;
   }
   forget_contexts();
-  const cudaError_t error = code(driver().cuDevicePrimaryCtxReset(device));
-  cudaGetLastError();
-  return kept(error);
+  return kept(driver().cuDevicePrimaryCtxReset(device));
 }
 
 cudaError_t cudaDeviceSynchronize() { RUNTIME_CALL(cuCtxSynchronize()); }

@@ -121,6 +121,17 @@ cudaError_t bytes_in(CUarray array, std::size_t* bytes) {
   return error;
 }
 
+// Whether a box is within the rows and planes of its memory, in the order and with the errors of libcudart 13.0: the
+// first question is asked only if there is more than one row, and compares the number of elements, not of bytes.
+cudaError_t check_pitch(const cudaPitchedPtr& memory, const cudaExtent& extent, std::size_t row_end, std::size_t y) {
+  const bool rows = extent.height > 1 || extent.depth > 1;
+  if (rows && extent.width > memory.pitch) return cudaErrorInvalidPitchValue;
+  if (extent.depth > 1 && extent.height > memory.ysize) return cudaErrorInvalidPitchValue;
+  const bool too_wide = row_end > memory.pitch && (rows || memory.pitch != 0);
+  const bool too_high = y + extent.height > memory.ysize && (extent.depth > 1 || memory.ysize != 0);
+  return too_wide || too_high ? cudaErrorInvalidValue : cudaSuccess;
+}
+
 }  // namespace
 
 CUmemorytype memory_type(cudaMemcpyKind kind, bool source) {
@@ -142,7 +153,7 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& from, CUDA_MEMCPY3D* to) {
   }
   if (from.kind < cudaMemcpyHostToHost || from.kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
 
-  // With an array, widths and positions count its elements; otherwise bytes.
+  // With an array at either end, widths and positions at both ends count its elements; otherwise bytes.
   std::size_t in_bytes = 1, out_bytes = 1;
   if (array_in) {
     const cudaError_t error = bytes_in(driver_array(from.srcArray), &in_bytes);
@@ -155,10 +166,10 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& from, CUDA_MEMCPY3D* to) {
   if (array_in && array_out && in_bytes != out_bytes) return cudaErrorInvalidValue;
   const std::size_t unit = array_in ? in_bytes : out_bytes;
 
-  to->srcXInBytes = from.srcPos.x * (array_in ? in_bytes : 1);
+  to->srcXInBytes = from.srcPos.x * unit;
   to->srcY = from.srcPos.y;
   to->srcZ = from.srcPos.z;
-  to->dstXInBytes = from.dstPos.x * (array_out ? out_bytes : 1);
+  to->dstXInBytes = from.dstPos.x * unit;
   to->dstY = from.dstPos.y;
   to->dstZ = from.dstPos.z;
   if (array_in) {
@@ -184,37 +195,36 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& from, CUDA_MEMCPY3D* to) {
   to->WidthInBytes = from.extent.width * unit;
   to->Height = from.extent.height;
   to->Depth = from.extent.depth;
-  if ((!array_in && to->srcPitch < to->WidthInBytes) || (!array_out && to->dstPitch < to->WidthInBytes)) {
-    return cudaErrorInvalidPitchValue;
+  if (!array_in) {
+    const cudaError_t error = check_pitch(from.srcPtr, from.extent, to->srcXInBytes + to->WidthInBytes, to->srcY);
+    if (error != cudaSuccess) return error;
   }
-  return cudaSuccess;
+  return array_out ? cudaSuccess : check_pitch(from.dstPtr, from.extent, to->dstXInBytes + to->WidthInBytes, to->dstY);
 }
 
 cudaError_t runtime_copy(const CUDA_MEMCPY3D& from, cudaMemcpy3DParms* to) {
   *to = {};
-  std::size_t unit = 1, in_bytes = 1, out_bytes = 1;
+  std::size_t unit = 1;
   const auto host = [](CUmemorytype type) { return type == CU_MEMORYTYPE_HOST; };
   if (from.srcMemoryType == CU_MEMORYTYPE_ARRAY) {
-    const cudaError_t error = bytes_in(from.srcArray, &in_bytes);
+    const cudaError_t error = bytes_in(from.srcArray, &unit);
     if (error != cudaSuccess) return error;
     to->srcArray = reinterpret_cast<cudaArray_t>(from.srcArray);
-    unit = in_bytes;
   } else {
     void* pointer =
         host(from.srcMemoryType) ? const_cast<void*>(from.srcHost) : reinterpret_cast<void*>(from.srcDevice);
     to->srcPtr = {pointer, from.srcPitch, from.srcPitch, from.srcHeight};
   }
   if (from.dstMemoryType == CU_MEMORYTYPE_ARRAY) {
-    const cudaError_t error = bytes_in(from.dstArray, &out_bytes);
+    const cudaError_t error = bytes_in(from.dstArray, &unit);
     if (error != cudaSuccess) return error;
     to->dstArray = reinterpret_cast<cudaArray_t>(from.dstArray);
-    unit = out_bytes;
   } else {
     void* pointer = host(from.dstMemoryType) ? from.dstHost : reinterpret_cast<void*>(from.dstDevice);
     to->dstPtr = {pointer, from.dstPitch, from.dstPitch, from.dstHeight};
   }
-  to->srcPos = {from.srcXInBytes / in_bytes, from.srcY, from.srcZ};
-  to->dstPos = {from.dstXInBytes / out_bytes, from.dstY, from.dstZ};
+  to->srcPos = {from.srcXInBytes / unit, from.srcY, from.srcZ};
+  to->dstPos = {from.dstXInBytes / unit, from.dstY, from.dstZ};
   to->extent = {from.WidthInBytes / unit, from.Height, from.Depth};
   if (from.srcMemoryType == CU_MEMORYTYPE_UNIFIED || from.dstMemoryType == CU_MEMORYTYPE_UNIFIED) {
     to->kind = cudaMemcpyDefault;

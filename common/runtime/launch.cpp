@@ -4,8 +4,26 @@
 namespace runtime {
 namespace {
 
+// The runtime of CUDA 12 looks at the shape of a launch itself, and has an error of its own for blocks and grids that
+// no device can run. That of CUDA 13 leaves them to the driver.
+#if RUNTIME_MAJOR == 12
+cudaError_t check_shape(const dim3& grid, const dim3& block) {
+  const auto within = [](const dim3& size, unsigned x, unsigned y, unsigned z) {
+    return size.x - 1 < x && size.y - 1 < y && size.z - 1 < z;
+  };
+  constexpr unsigned kMostBlocks = 0x7fffffff, kMostThreads = 1024;
+  const auto threads = static_cast<unsigned long long>(block.x) * block.y * block.z;
+  const bool fits = within(grid, kMostBlocks, 65535, 65535) && within(block, 1024, 1024, 64) && threads <= kMostThreads;
+  return fits ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+#else
+cudaError_t check_shape(const dim3&, const dim3&) { return cudaSuccess; }
+#endif
+
 cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                    cudaStream_t stream) {
+  const cudaError_t shape = check_shape(grid, block);
+  if (shape != cudaSuccess) return shape;
   return code(driver().cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                       static_cast<unsigned>(shared), stream_of(stream), arguments, nullptr));
 }
@@ -50,11 +68,11 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
   return cudaSuccess;
 }
 
-// A stub asks for its kernel once, and then launches with what it got: here, the entry in our table.
+// A stub asks for its kernel once, and then launches with what it got: here, the entry in our table. A constructor may
+// launch a kernel before it is announced; the entry is then without an image.
 cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* stub) {
   Kernel* kernel = announced(stub);
-  if (kernel == nullptr) return kept(cudaErrorInvalidDeviceFunction);
-  *handle = reinterpret_cast<cudaKernel_t>(kernel);
+  *handle = reinterpret_cast<cudaKernel_t>(kernel != nullptr ? kernel : expected(stub));
   return cudaSuccess;
 }
 #endif
@@ -65,9 +83,11 @@ cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* stub) {
 cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                                cudaStream_t stream) {
   RUNTIME_REQUIRE(handle != nullptr, cudaErrorInvalidDeviceFunction);
-  RUNTIME_TRY(ready());
+  RUNTIME_TRY(ready());  // at the end of the process, the entry is gone
+  Kernel& kernel = *reinterpret_cast<Kernel*>(handle);
+  if (kernel.image == nullptr) return cudaLaunchKernel(kernel.stub, grid, block, arguments, shared, stream);
   CUfunction function = nullptr;
-  RUNTIME_TRY(launchable(*reinterpret_cast<Kernel*>(handle), &function));
+  RUNTIME_TRY(launchable(kernel, &function));
   return kept(launch(function, grid, block, arguments, shared, stream));
 }
 
@@ -84,6 +104,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* st
   CUkernel kernel = nullptr;
   RUNTIME_TRY(find_kernel(stub, &kernel));
   const CUlaunchConfig wanted = driver_config(*config);
+  RUNTIME_TRY(check_shape(config->gridDim, config->blockDim));
   return kept(driver().cuLaunchKernelEx(&wanted, reinterpret_cast<CUfunction>(kernel), arguments, nullptr));
 }
 
@@ -91,6 +112,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* stub, dim3 grid, dim3 block,
                                         cudaStream_t stream) {
   CUkernel kernel = nullptr;
   RUNTIME_TRY(find_kernel(stub, &kernel));
+  RUNTIME_TRY(check_shape(grid, block));
   return kept(driver().cuLaunchCooperativeKernel(reinterpret_cast<CUfunction>(kernel), grid.x, grid.y, grid.z, block.x,
                                                  block.y, block.z, static_cast<unsigned>(shared), stream_of(stream),
                                                  arguments));

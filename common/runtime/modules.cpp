@@ -29,6 +29,7 @@ struct Managed {
 struct Image {
   const __fatBinC_Wrapper_t* wrapper;
   CUlibrary library = nullptr;
+  const void* refused = nullptr;  // the first of its parts that the driver has no use for
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::vector<const void*> variables;
   std::vector<Managed> managed;
@@ -45,6 +46,7 @@ struct Symbol {
 struct Registry {
   std::recursive_mutex mutex;
   std::unordered_map<const void*, std::vector<Kernel*>> kernels;  // several images may have the same template's
+  std::unordered_map<const void*, std::unique_ptr<Kernel>> expected;
   std::unordered_map<const void*, Symbol> variables;
   std::unordered_map<const void*, const void*> stubs;  // by CUkernel or CUfunction
 };
@@ -106,15 +108,30 @@ cudaError_t link(const std::vector<void*>& parts, bool with_archive, CUlibrary* 
   return error;
 }
 
-cudaError_t link(const __fatBinC_Wrapper_t& wrapper, CUlibrary* library) {
+// What is missing was in a part that the driver has refused. A driver that has no use for an image says why on stderr,
+// unless it is given a log; it may look at the image only when something is wanted of it.
+cudaError_t no_kernel_image(const Image& image) {
+  CUlibrary library = nullptr;
+  unsigned count = 0;
+  if (driver().cuLibraryLoadData(&library, image.refused, nullptr, nullptr, 0, nullptr, nullptr, 0) == CUDA_SUCCESS) {
+    driver().cuLibraryGetKernelCount(&count, library);
+    driver().cuLibraryUnload(library);
+  }
+  return cudaErrorNoKernelImageForDevice;
+}
+
+cudaError_t link(Image& image) {
   std::vector<void*> parts;
-  for (auto part = static_cast<void**>(wrapper.filename_or_fatbins); *part != nullptr; ++part) parts.push_back(*part);
-  for (bool with_archive = false;; with_archive = true) {
+  for (auto part = static_cast<void**>(image.wrapper->filename_or_fatbins); *part != nullptr; ++part)
+    parts.push_back(*part);
+  for (bool with_archive = false; !parts.empty(); with_archive = true) {
     std::size_t refused = 0;
-    const cudaError_t error = link(parts, with_archive, library, &refused);
+    const cudaError_t error = link(parts, with_archive, &image.library, &refused);
     if (error != cudaErrorNoKernelImageForDevice || refused == parts.size()) return error;
+    if (image.refused == nullptr) image.refused = parts[refused];
     parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(refused));
   }
+  return no_kernel_image(image);
 }
 
 cudaError_t load(Image& image) {
@@ -139,7 +156,7 @@ cudaError_t load(Image& image) {
   }
   if (error != cudaErrorNoKernelImageForDevice) return error;
   image.library = nullptr;
-  return link(*image.wrapper, &image.library);
+  return link(image);
 }
 
 // Gives the host its pointers to __managed__ variables. A context must be current.
@@ -170,7 +187,9 @@ cudaError_t resolve(Kernel& kernel) {
   if (error != cudaSuccess) return error;
   CUkernel handle = nullptr;
   error = code(driver().cuLibraryGetKernel(&handle, kernel.image->library, kernel.name.c_str()));
-  if (error != cudaSuccess) return error == cudaErrorSymbolNotFound ? cudaErrorInvalidDeviceFunction : error;
+  if (error == cudaErrorSymbolNotFound)
+    return kernel.image->refused != nullptr ? no_kernel_image(*kernel.image) : cudaErrorInvalidDeviceFunction;
+  if (error != cudaSuccess) return error;
   registry().stubs[handle] = kernel.stub;
   kernel.handle.store(handle, std::memory_order_release);
   return cudaSuccess;
@@ -201,12 +220,11 @@ cudaError_t launchable(Kernel& kernel, CUfunction* function) {
   CUfunction own = nullptr;
   if (now.primary != nullptr && driver().cuKernelGetFunction(&own, handle) == CUDA_SUCCESS) {
     *function = own;
-    // Another thread may be reading the one before, so that one is never deleted. A kernel that is launched in two
-    // contexts in turn is remembered for the first of them alone.
-    const Found* none = nullptr;
-    const bool outdated = found != nullptr && found->place.resets != now.resets;
-    const Found* next = new Found{now, own};
-    if (!kernel.found.compare_exchange_strong(outdated ? found : none, next)) delete next;
+    // A kernel that is launched in two contexts in turn is remembered for the first of them alone.
+    if (found != nullptr && found->place.resets == now.resets) return cudaSuccess;
+    auto next = std::make_unique<Found>(Found{now, own, std::unique_ptr<const Found>(found)});
+    if (kernel.found.compare_exchange_strong(found, next.get())) return next.release(), cudaSuccess;
+    next->before.release();  // another thread was faster, and its entry owns the one before
   }
   return cudaSuccess;
 }
@@ -215,6 +233,14 @@ Kernel* announced(const void* stub) {
   const Lock lock(registry().mutex);
   const auto found = registry().kernels.find(stub);
   return found == registry().kernels.end() || found->second.empty() ? nullptr : found->second.front();
+}
+
+Kernel* expected(const void* stub) {
+  const Lock lock(registry().mutex);
+  auto& entry = registry().expected[stub];
+  if (entry == nullptr) entry = std::make_unique<Kernel>();
+  entry->stub = stub;
+  return entry.get();
 }
 
 cudaError_t find_kernel(const void* stub, CUkernel* handle) {
@@ -281,7 +307,8 @@ cudaError_t find_variable(const void* symbol, Variable* variable) {
   if (error == cudaErrorSymbolNotFound) {
     error = code(driver().cuLibraryGetManaged(&variable->place, &variable->bytes, image.library, name));
   }
-  return error == cudaErrorSymbolNotFound ? cudaErrorInvalidSymbol : error;
+  if (error != cudaErrorSymbolNotFound) return error;
+  return image.refused != nullptr ? no_kernel_image(image) : cudaErrorInvalidSymbol;
 }
 
 // Handles of libraries hold for every context, so there is nothing to forget about kernels. Managed memory is gone.
@@ -337,6 +364,7 @@ void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* 
 // The host is about to access a __managed__ variable of this image.
 char __cudaInitModule(void** handle) {
   auto* image = reinterpret_cast<Image*>(handle);
+  if (image == nullptr) return 0;  // a constructor that comes before the announcement
   if (image->has_managed_pointers.load(std::memory_order_acquire)) return 1;
   if (kept(ready()) != cudaSuccess) return 0;
   const Lock lock(registry().mutex);

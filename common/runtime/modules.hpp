@@ -3,20 +3,24 @@
 #include "common/runtime/runtime.hpp"
 
 #include <atomic>
+#include <memory>
 #include <string>
 
 namespace runtime {
 
 struct Image;
 
-// A kernel's function in the primary context in which it was used last.
+// A kernel's function in the primary context in which it was used last, and the one before, which another thread may
+// still be reading.
 struct Found {
   Place place;
   CUfunction function;
+  std::unique_ptr<const Found> before;
 };
 
 // A kernel, as the host's code knows it: by the address of its stub.
 struct Kernel {
+  ~Kernel() { delete found.load(); }
   Image* image = nullptr;
   const void* stub = nullptr;
   std::string name;
@@ -26,6 +30,8 @@ struct Kernel {
 
 // The kernel that the program announced with this stub, or nullptr.
 Kernel* announced(const void* stub);
+// An entry without an image, for a stub that has not been announced yet.
+Kernel* expected(const void* stub);
 // Loads the kernel's image, if need be. A context must be current.
 cudaError_t handle_of(Kernel& kernel, CUkernel* handle);
 

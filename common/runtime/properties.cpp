@@ -161,7 +161,7 @@ extern "C" {
 #if RUNTIME_MAJOR >= 13
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   RUNTIME_REQUIRE(properties != nullptr, cudaErrorInvalidValue);
-  RUNTIME_TRY(runtime::started());
+  RUNTIME_TRY(runtime::known_driver());
   return runtime::kept(runtime::device_properties(properties, device));
 }
 #endif

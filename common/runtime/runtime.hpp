@@ -41,6 +41,8 @@ cudaError_t not_supported(const char* function);
 
 // Starts the driver. Most functions need more: ready().
 cudaError_t started();
+// The same for the few functions that also work in exit handlers that find the runtime unloading.
+cudaError_t known_driver();
 
 // Makes sure that a context is current: the one that the program made current with the driver API, or the primary
 // context of the thread's device.

@@ -186,7 +186,7 @@ constexpr std::size_t kBytes12 = 1032;
 cudaError_t properties_12(void* properties, int device) NAME_OF_12("cudaGetDeviceProperties_v2");
 cudaError_t properties_12(void* properties, int device) {
   RUNTIME_REQUIRE(properties != nullptr, cudaErrorInvalidValue);
-  RUNTIME_TRY(started());
+  RUNTIME_TRY(known_driver());
   cudaDeviceProp found;
   RUNTIME_TRY(device_properties(&found, device));
   char* const to = static_cast<char*>(properties);
