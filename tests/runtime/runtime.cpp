@@ -252,6 +252,103 @@ TEST_CASE("cudasim compiles and runs a program in one step, and explains what ca
   CHECK(ended.output.find("status 209\n") != std::string::npos);
 }
 
+namespace {
+
+// Compiles kernel.cu, which looks for its kernel and its variable, with these options and runs it.
+Ended look_for_kernel(const std::string& options) {
+  constexpr const char* kText =
+      "#include <cstdio>\\n__device__ int variable = 3;\\n__global__ void kernel(int* p) { *p = variable; }\\n"
+      "int main() { int* p; void* found = 0; cudaMalloc(&p, 4); kernel<<<1, 1>>>(p); int launched = "
+      "cudaGetLastError();\\n"
+      "std::printf(\"launch %d, symbol %d, wait %d\\\\n\", launched, cudaGetSymbolAddress(&found, variable), "
+      "cudaDeviceSynchronize()); }\\n";
+  return shell(in_folder("printf '%b' '" + std::string(kText) +
+                         "' > \"$f/kernel.cu\"; PATH=$PATH:$root/build/toolkit/bin; "
+                         "nvcc -w -cudart shared " +
+                         options + " \"$f/kernel.cu\" -o \"$f/kernel\" && common/cudasim \"$f/kernel\""));
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+// An H200 returns the same for a device that it is not.
+TEST_CASE("without PTX that can be used, a program is told so, linked for the device or not") {
+  if (const std::string why = no_programs(); !why.empty()) SKIP_TEST(why);
+  if (!on_simulator()) SKIP_TEST("about the simulator");
+  struct {
+    std::string options, reason;
+  } const rows[] = {
+      {"-gencode arch=compute_80,code=sm_80", "-gencode arch=compute_75,code=compute_75"},
+      {"-rdc=true -gencode arch=compute_80,code=sm_80", "-gencode arch=compute_75,code=compute_75"},
+      {"--no-compress -arch=sm_120", "is for newer devices than this one"},
+      {"--no-compress -rdc=true -arch=sm_120", "is for newer devices than this one"},
+  };
+  for (const auto& [options, reason] : rows) {
+    const Ended ended = look_for_kernel(options);
+    CAPTURE(options, ended.output);
+    CHECK(contains(ended.output, "launch 209, symbol 209, wait 0"));
+    CHECK(contains(ended.output, reason));
+  }
+}
+
+// Recorded on an H200 with the runtimes 12.9 and 13.0.
+TEST_CASE("a launch of a shape that no device has is an invalid configuration in CUDA 12, and an invalid value in 13") {
+  if (!fs::exists(libraries() / "libcudart.so.12")) SKIP_TEST("needs the headers of CUDA 13");
+  constexpr const char* kProgram = R"(
+import ctypes, sys
+class Dim3(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint) for name in "xyz"]
+cudart = ctypes.CDLL(sys.argv[1])
+text = b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n"
+library, kernel = ctypes.c_void_p(), ctypes.c_void_p()
+none = ctypes.c_void_p()
+assert cudart.cudaLibraryLoadData(ctypes.byref(library), text, none, none, 0, none, none, 0) == 0
+assert cudart.cudaLibraryGetKernel(ctypes.byref(kernel), library, b"k") == 0
+shapes = [((1, 1, 1), (1, 1, 1), 0), ((1, 1, 1), (1025, 1, 1), 0), ((1, 1, 1), (32, 33, 1), 0), ((1, 1, 1), (1, 1, 65), 0),
+          ((1, 65536, 1), (1, 1, 1), 0), ((0, 1, 1), (1, 1, 1), 0), ((1, 1, 1), (0, 1, 1), 0), ((1, 1, 1), (1, 1, 1), 1 << 20)]
+print([cudart.cudaLaunchKernel(kernel, Dim3(*grid), Dim3(*block), none, ctypes.c_size_t(shared), none) for grid, block, shared in shapes])
+)";
+  for (const auto& [library, expected] :
+       {std::pair{"libcudart.so.12", "[0, 9, 9, 9, 9, 9, 9, 1]"}, {"libcudart.so.13", "[0, 1, 1, 1, 1, 1, 1, 1]"}}) {
+    const Ended ended = shell("python3 - " + quoted((libraries() / library).string()) + " <<'END'" + kProgram + "END");
+    CAPTURE(library, ended.output);
+    CHECK(contains(ended.output, expected));
+  }
+}
+
+TEST_CASE("the leak check names what the program has forgotten, and nothing of the runtime's own") {
+  if (const std::string why = no_programs(); !why.empty()) SKIP_TEST(why);
+  if (!on_simulator()) SKIP_TEST("about the simulator");
+  const Ended clean = shell(in_folder("CUDASIM_CHECK=leak common/cudasim \"$f/hello.cu\""));
+  CAPTURE(clean.output);
+  CHECK(contains(clean.output, "hello 1\n"));
+  CHECK_FALSE(contains(clean.output, "not released"));
+  const Ended leaky =
+      shell(in_folder("printf 'int main() { void* p; return cudaMalloc(&p, 100); }' > \"$f/leaky.cu\"; "
+                      "CUDASIM_CHECK=leak common/cudasim \"$f/leaky.cu\""));
+  CAPTURE(leaky.output);
+  CHECK(contains(leaky.output, "not released"));
+  CHECK(contains(leaky.output, "1 x"));
+  CHECK(contains(leaky.output, "cuMemAlloc, 100 bytes, from "));
+  CHECK_FALSE(contains(leaky.output, "libcudart"));
+  CHECK_FALSE(contains(leaky.output, "cuDevicePrimaryCtxRetain"));
+}
+
+TEST_CASE("under the host's AddressSanitizer, no memory of the runtime leaks") {
+  if (const std::string why = no_programs(); !why.empty()) SKIP_TEST(why);
+  if (!on_simulator()) SKIP_TEST("about the simulator");
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  SKIP_TEST("the runtime has a sanitizer of its own");
+#endif
+  const Ended ended = shell(in_folder(
+      "PATH=$PATH:$root/build/toolkit/bin; nvcc -w -cudart shared --no-compress -Xcompiler "
+      "-fsanitize=address \"$f/hello.cu\" -o \"$f/hello\" && common/cudasim \"$f/hello\"; echo \"status $?\""));
+  CAPTURE(ended.output);
+  CHECK(contains(ended.output, "hello 1\n"));
+  CHECK(contains(ended.output, "status 0\n"));
+}
+
 TEST_CASE("a compressed image is unpacked by cuobjdump") {
   if (const std::string why = no_programs(); !why.empty()) SKIP_TEST(why);
   if (!on_simulator()) SKIP_TEST("about the simulator");

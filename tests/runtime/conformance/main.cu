@@ -2,16 +2,18 @@
 // All parts are one translation unit, since the headers take longest; only per_thread.cu has flags of its own.
 #include "scenario.hpp"
 
+#include <cuda.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "copies.cuh"
+#include "corners.cuh"
 #include "devices.cuh"
 #include "errors.cuh"
 #include "interop.cuh"
 #include "launches.cuh"
 #include "memory.cuh"
 #include "streams.cuh"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 std::vector<Scenario>& scenarios() {
   static std::vector<Scenario> all;
