@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   ptx::Parsed parsed = ptx::parse(text);
   if (!parsed.errors.empty()) {
-    must(!log_text(parsed.errors, text, true).empty(), "errors without a log");
+    must(!log_text(parsed.errors, true).empty(), "errors without a log");
     return 0;
   }
   u64 next = 0x1000;
@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
   modules.push_back(std::move(parsed.module));
   const Loaded loaded = load(modules, placement);
   must((loaded.program == nullptr) == !loaded.errors.empty(), "neither a program nor an error, or both");
-  must(loaded.errors.empty() || !log_text(loaded.errors, text, true).empty(), "errors without a log");
+  must(loaded.errors.empty() || !log_text(loaded.errors, true).empty(), "errors without a log");
   if (loaded.program == nullptr) return 0;
   for (const auto& function : loaded.program->functions) {
     for (const Instruction& i : function->instructions) must(i.run != nullptr, "an instruction without a function");

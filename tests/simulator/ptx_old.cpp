@@ -27,7 +27,7 @@ std::pair<std::string, std::string> refused(const std::string& text) {
     errors =
         load(modules, {[](const ptx::Variable&) { return u64{4096}; }, [](u64, std::span<const std::byte>) {}}).errors;
   }
-  return {errors.empty() ? "" : errors.front().message, log_text(errors, text, true)};
+  return {errors.empty() ? "" : errors.front().message, log_text(errors, true)};
 }
 
 const std::string kStore =

@@ -5,6 +5,7 @@
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/launches/function_attributes.hpp"
 #include "common/simulator/state/modules/image.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,9 @@
 namespace cudasim {
 
 namespace {
+
+// What driver 580 logs.
+constexpr const char* kUnknownFormat = "error   : Binary format for key='0', ident='' is not recognized";
 
 CUresult load_texts(CUmodule* module, const std::shared_ptr<Context>& context, const Texts& texts, JitOptions options) {
   *module = load_ptx(context, texts, options)->handle;
@@ -55,7 +59,13 @@ CUresult driver::call_cuModuleLoadDataEx(CUmodule* module, const void* image, un
                                          CUjit_option* options, void** optionValues) {
   const auto context = current_context();
   require(module != nullptr);
-  return load_texts(module, context, texts_of_image(image), JitOptions(numOptions, options, optionValues));
+  JitOptions jit(numOptions, options, optionValues);
+  try {
+    return load_texts(module, context, texts_of_image(image), jit);
+  } catch (const Failure& failure) {
+    if (failure.code == CUDA_ERROR_INVALID_IMAGE) jit.error(kUnknownFormat);
+    throw;
+  }
 }
 
 CUresult driver::call_cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {
@@ -67,6 +77,7 @@ CUresult driver::call_cuModuleLoadFatBinary(CUmodule* module, const void* fatCub
 CUresult driver::call_cuModuleUnload(CUmodule hmod) {
   const auto module = permitted_module(hmod);
   require(!module->of_library, CUDA_ERROR_NOT_PERMITTED);
+  require_no_unsafe_capture();
   if (!modules().remove(hmod)) return CUDA_ERROR_INVALID_HANDLE;
   if (const auto context = module->context.lock()) context->synchronize();  // its kernels may be running
   module->close();

@@ -28,8 +28,8 @@ struct Loaded {
 // Several parsed modules are linked: externs of one are definitions of another (cuLink*, cuModuleLoad*: one module).
 Loaded load(std::span<const ptx::Module> modules, const Placement& placement);
 
-// The error log of cuModuleLoadDataEx, in ptxas's form, with the line and a caret below each message.
-std::string log_text(std::span<const ptx::Diagnostic> diagnostics, std::string_view text, bool fatal);
+// The error log of cuModuleLoadDataEx, in ptxas's form.
+std::string log_text(std::span<const ptx::Diagnostic> diagnostics, bool fatal);
 
 // The first of these errors, for the trace of a failed call: one sentence, and its line with the caret.
 std::string reason_text(std::span<const ptx::Diagnostic> errors, std::string_view text);

@@ -1,5 +1,5 @@
-// The error log of a JIT compilation: ptxas's sentences, and below each the line that it is about; and what a failed
-// call says of it.
+// The error log of a JIT compilation, in ptxas's sentences; and what a failed call says of it, with the line and a
+// caret.
 #include "common/simulator/ptx/cursor.hpp"
 #include "common/simulator/ptx/load.hpp"
 
@@ -8,7 +8,7 @@
 namespace cudasim {
 namespace {
 
-constexpr std::size_t kWidest = 100, kReasonWidest = 80;  // columns of a source line that are shown
+constexpr std::size_t kWidest = 80;  // columns of a source line that are shown
 
 // Finds lines of a text; fast if their numbers grow.
 class Lines {
@@ -49,26 +49,32 @@ std::string excerpt(std::string_view line, u32 column, std::size_t widest) {
 }  // namespace
 
 bool ptx::is_fatal(const Diagnostic& error) {
-  constexpr std::string_view kFatal[] = {
-      "Parsing error near ", "Unsupported .version ",       "Unsupported .target ",         "Missing .version ",
-      "Missing .target ",    "Initial value type mismatch", "Invalid initial value symbol "};
+  constexpr std::string_view kFatal[] = {"Parsing error near ",
+                                         "Unsupported .version ",
+                                         "Unsupported .target ",
+                                         "Missing .version ",
+                                         "Missing .target ",
+                                         "Initial value type mismatch",
+                                         "Invalid initial value symbol ",
+                                         "Greater number of elements in array initializer"};
   return std::any_of(std::begin(kFatal), std::end(kFatal),
                      [&](std::string_view begin) { return error.message.starts_with(begin); });
 }
 
-std::string log_text(std::span<const ptx::Diagnostic> diagnostics, std::string_view text, bool fatal) {
+std::string log_text(std::span<const ptx::Diagnostic> diagnostics, bool fatal) {
   std::string log;
-  Lines lines(text);
   bool aborted = false;
   for (const ptx::Diagnostic& each : diagnostics) {
-    const bool whole = each.kind == ptx::Diagnostic::whole_text;
+    // ptxas ends with these, and names no line for the last two.
+    const bool version = each.message.starts_with("Unsupported .version ");
+    const bool ends = each.message.starts_with("SM version specified by .target is higher ") ||
+                      each.message.starts_with("Unresolved extern function ");
+    const bool whole = each.kind == ptx::Diagnostic::whole_text || ends;
     log += "ptxas ";
     if (!whole) log += "application ptx input, line " + std::to_string(each.at.line) + "; ";
-    const char* kind = !fatal ? "warning : " : ptx::is_fatal(each) ? "fatal   : " : "error   : ";
+    const char* kind = !fatal ? "warning : " : ends || ptx::is_fatal(each) ? "fatal   : " : "error   : ";
     log += kind + each.message + "\n";
-    const std::string_view line = whole ? std::string_view() : lines[each.at.line];
-    if (!line.empty()) log += excerpt(line, each.at.column, kWidest);
-    aborted = aborted || !whole;
+    aborted = aborted || !(whole || version);
   }
   if (!fatal) return log;
   if (aborted)
@@ -85,7 +91,7 @@ std::string reason_text(std::span<const ptx::Diagnostic> errors, std::string_vie
   if (errors.size() > 1) reason += " (and " + std::to_string(errors.size() - 1) + " more in the error log)";
   const std::string_view line = Lines(text)[first.at.line];
   if (line.empty()) return reason;
-  reason += '\n' + excerpt(line, first.at.column, kReasonWidest);
+  reason += '\n' + excerpt(line, first.at.column, kWidest);
   reason.pop_back();
   return reason;
 }

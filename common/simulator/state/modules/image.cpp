@@ -42,7 +42,7 @@ u32 first_word(const void* bytes) {
 // PTX starts with `.version`, after comments and blanks.
 bool looks_like_ptx(std::string_view text) {
   for (;;) {
-    const auto start = text.find_first_not_of(" \t\r\n\f\v");
+    const auto start = text.find_first_not_of(" \t\r\n\f");
     if (start == std::string_view::npos) return false;
     text.remove_prefix(start);
     const bool line = text.substr(0, 2) == "//", block = text.substr(0, 2) == "/*";
@@ -71,10 +71,12 @@ bool is_better(std::string_view text, std::string_view best) {
 // The PTX in a fat binary: as it is, or unpacked by cuobjdump. What else is in there is machine code.
 std::string ptx_in_fatbin(std::string_view bytes, bool tell) {
   std::string_view best;
+  bool newer = false;  // there is PTX, but for devices that this one is older than
   for (auto start = bytes.find(".version"); start != std::string_view::npos; start = bytes.find(".version", start)) {
     const auto end = std::min(bytes.find('\0', start), bytes.size());
     const std::string_view text = bytes.substr(start, end - start);
     if (is_better(text, best)) best = text;
+    newer = newer || target_of(text) > kOurs;
     start = end;
   }
   if (!best.empty()) return std::string(best);
@@ -84,8 +86,8 @@ std::string ptx_in_fatbin(std::string_view bytes, bool tell) {
   }
   if (!best.empty()) return std::string(best);
   const char* why =
-      !texts.empty() ? "the PTX in this fat binary is for newer devices than this one. Compile with nvcc "
-                       "-gencode arch=compute_90,code=compute_90"
+      newer || !texts.empty() ? "the PTX in this fat binary is for newer devices than this one. Compile with nvcc "
+                                "-gencode arch=compute_90,code=compute_90"
       : cuobjdump().empty()
           ? "this fat binary has no PTX as plain text in it. Compile with nvcc --no-compress "
             "-gencode arch=compute_75,code=compute_75, or type `make cuobjdump`, which gets the tool that unpacks PTX"
@@ -141,7 +143,7 @@ void tell_unsupported(const std::vector<ptx::Diagnostic>& errors) {
 [[noreturn]] void reject(const std::vector<ptx::Diagnostic>& errors, std::string_view text, JitOptions& options) {
   const std::string why = reason_text(errors, text);
   if (options.wants_errors()) {
-    options.error(log_text(errors, text, true));
+    options.error(log_text(errors, true));
   } else {
     tell_unsupported(errors);
     if (!errors.empty() && errors.front().kind != ptx::Diagnostic::unsupported) tell_refused(options, why);
@@ -180,14 +182,15 @@ std::string summary(const Program& program) {
 // The device's target or an older one. Accelerated and family targets are numbered from 0x10000 and 0x20000.
 static void require_target(u32 number) {
   const u32 target = number & 0xffff;
-  require(target >= 30 && number >> 16 <= 2);
+  require(number >> 16 <= 2);
   require(target >= 75, CUDA_ERROR_INVALID_IMAGE);  // the compiler of CUDA 13 has dropped these
   require(target <= 121);                           // the newest that exists
-  require(target <= 90, CUDA_ERROR_NO_BINARY_FOR_GPU);
+  require(target <= 90, CUDA_ERROR_INVALID_SOURCE);
 }
 
 JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
   require(count == 0 || (options != nullptr && values != nullptr));
+  unsigned symbol_options = 0;  // CU_JIT_GLOBAL_SYMBOL_…, which go together
   for (unsigned i = 0; i < count; ++i) {
     void** value = &values[i];
     const auto number = reinterpret_cast<std::uintptr_t>(*value);
@@ -210,34 +213,34 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
       case CU_JIT_FALLBACK_STRATEGY:
       case CU_JIT_GENERATE_DEBUG_INFO:
       case CU_JIT_GENERATE_LINE_INFO:
-      case CU_JIT_CACHE_MODE:
-      case 15:  // CU_JIT_NEW_SM3X_OPT, of older headers
       case CU_JIT_FAST_COMPILE:
       case CU_JIT_POSITION_INDEPENDENT_CODE:
       case 31:         // CU_JIT_MIN_CTA_PER_SM
       case 32:         // CU_JIT_MAX_THREADS_PER_BLOCK
       case 33: break;  // CU_JIT_OVERRIDE_DIRECTIVE_VALUES
-      case 34:
-        break;  // CU_JIT_SPLIT_COMPILE
+      case 34: break;  // CU_JIT_SPLIT_COMPILE
+      case CU_JIT_CACHE_MODE: require(number <= CU_JIT_CACHE_OPTION_CA); break;
+      case 15:
+        fail(CUDA_ERROR_INVALID_PTX);  // CU_JIT_NEW_SM3X_OPT, of older headers: no compiler knows it any more
       // These concern NVVM code (LTO), which is refused when it is loaded.
       case CU_JIT_LTO:
       case CU_JIT_FTZ:
       case CU_JIT_PREC_DIV:
       case CU_JIT_PREC_SQRT:
       case CU_JIT_FMA:
-      case CU_JIT_REFERENCED_KERNEL_NAMES:
       case CU_JIT_REFERENCED_KERNEL_COUNT:
-      case CU_JIT_REFERENCED_VARIABLE_NAMES:
       case CU_JIT_REFERENCED_VARIABLE_COUNT:
       case CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES: break;
+      case CU_JIT_REFERENCED_KERNEL_NAMES:
+      case CU_JIT_REFERENCED_VARIABLE_NAMES: require(number != 0); break;
       case CU_JIT_GLOBAL_SYMBOL_NAMES:
       case CU_JIT_GLOBAL_SYMBOL_ADDRESSES:
-      case CU_JIT_GLOBAL_SYMBOL_COUNT:
-        if (number != 0) fail(refuse("CU_JIT_GLOBAL_SYMBOL_NAMES"));
-        break;
+      case CU_JIT_GLOBAL_SYMBOL_COUNT: ++symbol_options; break;
       default: fail(CUDA_ERROR_INVALID_VALUE);
     }
   }
+  require(symbol_options == 0 || symbol_options == 3);
+  if (symbol_options != 0) fail(refuse("CU_JIT_GLOBAL_SYMBOL_NAMES"));
   for (const Log* log : {&info_, &error_}) require((log->buffer != nullptr) == (log->size_out != nullptr));
   // Buffers are empty strings until something is logged, even those of 0 bytes.
   fill(info_, "");
@@ -275,8 +278,12 @@ Texts texts_of_bytes(std::string_view bytes, bool tell) {
     if (bytes.size() < 64) fail(CUDA_ERROR_INVALID_IMAGE);
     refuse_elf(bytes.data());
   }
-  if (bytes.size() >= sizeof(FatbinHeader) && first_word(bytes.data()) == kFatbinMagic)
+  if (bytes.size() >= sizeof(FatbinHeader) && first_word(bytes.data()) == kFatbinMagic) {
+    FatbinHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    require(header.version == 1 && header.header_bytes >= sizeof header, CUDA_ERROR_INVALID_IMAGE);
     return split(ptx_in_fatbin(bytes, tell));
+  }
   const std::string_view text = bytes.substr(0, bytes.find('\0'));
   if (!looks_like_ptx(text))
     fail(CUDA_ERROR_INVALID_IMAGE, "this is neither PTX, which begins with .version, nor a fatbin");
@@ -304,7 +311,7 @@ Texts texts_of_image(const void* image, bool tell) {
   if (starts_with(kFatbinMagic)) {
     FatbinHeader header;
     std::memcpy(&header, image, sizeof header);
-    require(header.version != 0 && header.header_bytes >= sizeof header, CUDA_ERROR_INVALID_IMAGE);
+    require(header.version == 1 && header.header_bytes >= sizeof header, CUDA_ERROR_INVALID_IMAGE);
     return split(ptx_in_fatbin({bytes, header.header_bytes + header.content_bytes}, tell));
   }
   return texts_of_bytes({bytes, std::strlen(bytes)});
@@ -368,7 +375,7 @@ std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& p
   Loaded loaded = load(parsed, placement);
   const std::string_view text = texts.size() == 1 ? std::string_view(texts.front()) : std::string_view();
   if (!loaded.program) reject(loaded.errors, text, options);
-  if (!loaded.warnings.empty()) options.info(log_text(loaded.warnings, text, false));
+  if (!loaded.warnings.empty()) options.info(log_text(loaded.warnings, false));
   if (options.verbose()) options.info(summary(*loaded.program));
   options.threads_per_block(kMaxThreadsPerBlock);
   options.wall_time(std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - start).count());
