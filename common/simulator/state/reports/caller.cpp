@@ -5,13 +5,14 @@
 
 namespace cudasim {
 
-const void* caller() {
+const void* caller(bool (*passed_over)(const void* address)) {
   void* frames[24];
   const int count = backtrace(frames, 24);
   Dl_info own{}, info{};
   if (dladdr(reinterpret_cast<const void*>(&caller), &own) == 0) return nullptr;
   for (int i = 0; i < count; ++i) {
-    if (dladdr(frames[i], &info) == 0 || info.dli_fbase != own.dli_fbase) return frames[i];
+    const bool own_code = dladdr(frames[i], &info) != 0 && info.dli_fbase == own.dli_fbase;
+    if (!own_code && (passed_over == nullptr || !passed_over(frames[i]))) return frames[i];
   }
   return nullptr;
 }

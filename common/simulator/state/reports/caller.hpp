@@ -6,8 +6,9 @@
 
 namespace cudasim {
 
-// The first address on the stack that is not in this library; null if there is none.
-const void* caller();
+// The first address on the stack that is not in this library, and not one that is to be passed over; null if there is
+// none.
+const void* caller(bool (*passed_over)(const void* address) = nullptr);
 
 struct CodeAddress {
   std::string file;  // without its folder; empty: unknown

@@ -90,15 +90,15 @@ struct Ledger {
   std::map<CUdevice, long> retained;
 };
 
-void report_at_exit();
+Ledger* in_use = nullptr;  // once a call has succeeded
 
 Ledger& ledger() {
-  static Ledger& only = *[] {
-    std::atexit(report_at_exit);
-    return new Ledger;
-  }();
+  static Ledger& only = *(in_use = new Ledger);
   return only;
 }
+
+// The CUDA runtime holds the primary context for the program, which has no call to let go of it except for a reset.
+bool is_runtime(const void* address) { return code_address(address).file.starts_with("libcudart.so"); }
 
 std::string called_from(const void* address) {
   const CodeAddress where = code_address(address);
@@ -142,8 +142,11 @@ void report(const std::string& when, const std::vector<std::pair<u64, Made>>& le
   std::fputs(text.c_str(), stderr);
 }
 
-void report_at_exit() {
-  Ledger& all = ledger();
+// When this library is unloaded, exit handlers and destructors of the program and its libraries have run: what they
+// release counts as released.
+__attribute__((destructor)) void report_at_exit() {
+  if (in_use == nullptr) return;
+  Ledger& all = *in_use;
   const std::scoped_lock lock(all.mutex);
   std::vector<std::pair<u64, Made>> left(all.made.begin(), all.made.end());
   for (const auto& [device, count] : all.retained) {
@@ -188,7 +191,7 @@ void note_call(const char* function, const Argument* arguments, std::size_t coun
     u64 handle = 0;
     std::memcpy(&handle, reinterpret_cast<const void*>(out), sizeof handle);
     if (handle == 0) return;
-    Made made{maker.call, nullptr, 0, caller()};
+    Made made{maker.call, nullptr, 0, caller(is_runtime)};
     const auto& stack = this_thread().stack;
     if (maker.owner == Owner::context && !stack.empty()) made.context = stack.back();
     if (maker.memory) {
@@ -208,8 +211,9 @@ void note_call(const char* function, const Argument* arguments, std::size_t coun
   CUdevice device = 0;
   if (call == "cuDevicePrimaryCtxRetain" || call == "cuDevicePrimaryCtxRelease" || call == "cuDevicePrimaryCtxReset")
     std::memcpy(&device, arguments[call == "cuDevicePrimaryCtxRetain" ? 1 : 0].value, sizeof device);
-  if (call == "cuDevicePrimaryCtxRetain") ++all.retained[device];
-  if (call == "cuDevicePrimaryCtxRelease") --all.retained[device];
+  const bool programs = !is_runtime(caller());
+  if (call == "cuDevicePrimaryCtxRetain" && programs) ++all.retained[device];
+  if (call == "cuDevicePrimaryCtxRelease" && programs) --all.retained[device];
   if (call == "cuDevicePrimaryCtxReset") all.retained[device] = 0;
   if (call == "cuCtxDestroy" || call == "cuCtxDetach" || call == "cuDevicePrimaryCtxRelease" ||
       call == "cuDevicePrimaryCtxReset")
