@@ -1,6 +1,7 @@
 // Memory management: CUDA arrays and mipmapped arrays.
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/memory/arrays.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 #include <algorithm>
 
@@ -35,6 +36,7 @@ void finish_work(const Array& array) {
 CUresult driver::call_cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* descriptor) {
   const auto context = current_context();
   require(array != nullptr && descriptor != nullptr);
+  require_no_unsafe_capture();
   *array = arrays().add(make_array(*context, as_3d(*descriptor)));
   return CUDA_SUCCESS;
 }
@@ -42,6 +44,7 @@ CUresult driver::call_cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPT
 CUresult driver::call_cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
   const auto context = current_context();
   require(array != nullptr && descriptor != nullptr);
+  require_no_unsafe_capture();
   *array = arrays().add(make_array(*context, *descriptor));
   return CUDA_SUCCESS;
 }
@@ -66,6 +69,7 @@ CUresult driver::call_cuArrayDestroy(CUarray array) {
   require_sound_context_if_any();
   const auto found = named(array);
   require(!found->is_level, CUDA_ERROR_INVALID_HANDLE);
+  require_no_unsafe_capture();
   finish_work(*found);
   end_array(*found, array);
   return CUDA_SUCCESS;
@@ -75,6 +79,8 @@ CUresult driver::call_cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA
                                              unsigned int levels) {
   const auto context = current_context();
   require(array != nullptr && descriptor != nullptr);
+  require_no_unsafe_capture();
+  require(descriptor->Height == 0 || descriptor->Width <= 32768);  // CU_DEVICE_ATTRIBUTE_…_TEXTURE2D_MIPMAPPED_WIDTH
   // 0 levels, or more than are possible, become as many as are possible (manual).
   const unsigned possible = std::max(most_levels(*descriptor), 1u);  // a width of 0 is refused as an array
   *array = make_mipmapped_array(*context, *descriptor, std::clamp(levels, 1u, possible));
@@ -93,6 +99,7 @@ CUresult driver::call_cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray 
 CUresult driver::call_cuMipmappedArrayDestroy(CUmipmappedArray array) {
   const auto context = current_context();
   const auto found = mipmapped_arrays().get(array);
+  require_no_unsafe_capture();
   finish_work(*named(found->levels.front()));
   mipmapped_arrays().remove(array);
   for (const CUarray level : found->levels) end_array(*named(level), level);

@@ -22,6 +22,8 @@ CUresult of_another_kind(CUmipmappedArray array) {
 }  // namespace
 
 CUresult driver::call_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS*, CUarray array, CUdevice) {
+  require_calls_permitted();
+  require(array != nullptr);
   return of_another_kind(array);
 }
 

@@ -40,25 +40,26 @@ std::vector<Dependency> dependencies_of(const CUgraphNode* nodes, const void* ed
   return all;
 }
 
-// The graph, or nothing if the capture was invalidated. The streams leave the capture in any case.
+// The graph, or nothing if the capture was invalidated. On the stream where it began, this ends the capture in any
+// case.
 CUresult end(CUstream handle, CUgraph* out) {
   const auto stream = get_stream(handle);
   const std::scoped_lock lock(Graph::mutex());
   const auto capture = stream->capture;
+  if (out != nullptr) *out = nullptr;
   require(capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
-  require(out != nullptr);
-  require(capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread == this_thread().number,
-          CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+  const bool own_thread = capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread == this_thread().number;
   if (capture->origin.lock() != stream) {
     capture->invalidated = true;  // as driver 580 does
     fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
   }
   const CUresult result = capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                          : !own_thread        ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
                           : !capture->joined() ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
                                                : CUDA_SUCCESS;
   capture->end();
-  if (result != CUDA_SUCCESS && capture->own_graph) capture->graph->close();
-  *out = result == CUDA_SUCCESS ? capture->graph->handle : nullptr;
+  if ((result != CUDA_SUCCESS || out == nullptr) && capture->own_graph) capture->graph->close();
+  if (out != nullptr) *out = result == CUDA_SUCCESS ? capture->graph->handle : nullptr;
   if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) fail(result, "an earlier call invalidated the capture");
   if (result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
     fail(

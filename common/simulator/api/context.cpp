@@ -292,6 +292,7 @@ CUresult driver::call_cuCtxGetCacheConfig(CUfunc_cache* pconfig) {
 CUresult driver::call_cuCtxSetCacheConfig(CUfunc_cache config) {
   const auto context = current_context();
   require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
+  require_no_unsafe_capture();
   const std::scoped_lock lock(context->settings);
   context->cache_config = config;
   return CUDA_SUCCESS;
@@ -308,6 +309,7 @@ CUresult driver::call_cuCtxGetSharedMemConfig(CUsharedconfig* pConfig) {
 CUresult driver::call_cuCtxSetSharedMemConfig(CUsharedconfig config) {
   const auto context = current_context();
   require(config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE && config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE);
+  require_no_unsafe_capture();
   return CUDA_SUCCESS;
 }
 

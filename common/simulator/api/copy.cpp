@@ -142,6 +142,7 @@ template <class Describe>
 CUresult copy_batch(std::size_t count, std::size_t* failed, CUstream handle, Describe one) {
   const auto stream = get_stream(handle);
   require(count != 0 && !stream->legacy);
+  require(capture_of(*stream) == nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);  // which stays of use: driver 580
   for (std::size_t i = 0; i < count; ++i) {
     if (failed != nullptr) *failed = i;
     make_copy(one(i), call_in_progress().symbol);
@@ -262,6 +263,12 @@ CUresult copy_boxes(std::size_t count, const CUDA_MEMCPY3D_BATCH_OP* operations,
   CUresult driver::call_##symbol(__VA_ARGS__, CUstream stream) { \
     return copy_later([&] { return described; }, stream);        \
   }
+// A graph's node copies within one context.
+#define COPIES_PEER_ASYNC(symbol, described, ...)                \
+  CUresult driver::call_##symbol(__VA_ARGS__, CUstream stream) { \
+    require_not_captured(*get_stream(stream));                   \
+    return copy_later([&] { return described; }, stream);        \
+  }
 
 COPIES(cuMemcpy, linear(kUnified, src, kUnified, dst, bytes), CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 COPIES(cuMemcpyHtoD_v2, linear(kHost, number(src), kDevice, dst, bytes), CUdeviceptr dst, const void* src, size_t bytes)
@@ -290,7 +297,7 @@ COPIES_ASYNC(cuMemcpyDtoHAsync_v2, linear(kDevice, src, kHost, number(dst), byte
              size_t bytes)
 COPIES_ASYNC(cuMemcpyDtoDAsync_v2, linear(kDevice, src, kDevice, dst, bytes), CUdeviceptr dst, CUdeviceptr src,
              size_t bytes)
-COPIES_ASYNC(cuMemcpyPeerAsync, peer(dst_context, dst, src_context, src, bytes), CUdeviceptr dst, CUcontext dst_context,
+COPIES_PEER_ASYNC(cuMemcpyPeerAsync, peer(dst_context, dst, src_context, src, bytes), CUdeviceptr dst, CUcontext dst_context,
              CUdeviceptr src, CUcontext src_context, size_t bytes)
 COPIES_ASYNC(cuMemcpyHtoAAsync_v2, into_array(kHost, number(src), dst, offset, bytes), CUarray dst, size_t offset,
              const void* src, size_t bytes)
@@ -298,7 +305,7 @@ COPIES_ASYNC(cuMemcpyAtoHAsync_v2, out_of_array(src, offset, kHost, number(dst),
              size_t offset, size_t bytes)
 COPIES_ASYNC(cuMemcpy2DAsync_v2, from_2d(copy), const CUDA_MEMCPY2D* copy)
 COPIES_ASYNC(cuMemcpy3DAsync_v2, given(copy), const CUDA_MEMCPY3D* copy)
-COPIES_ASYNC(cuMemcpy3DPeerAsync, from_peer(copy), const CUDA_MEMCPY3D_PEER* copy)
+COPIES_PEER_ASYNC(cuMemcpy3DPeerAsync, from_peer(copy), const CUDA_MEMCPY3D_PEER* copy)
 
 #if CUDA_VERSION >= 12080
 CUresult driver::call_cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,

@@ -39,6 +39,7 @@ CUresult record(CUevent handle, CUstream stream_handle, unsigned flags) {
 void require_not_captured(const Event& event) {
   if (const auto capture = event.captured()) {
     const std::scoped_lock lock(Graph::mutex());
+    require(!capture->ended);  // as driver 580
     capture->invalidated = true;
     fail(CUDA_ERROR_CAPTURED_EVENT);
   }

@@ -25,9 +25,7 @@ bool for_device(const Graph& graph) {
   });
 }
 
-// `why`, if there is one, is changed where the kind of failure is known.
-CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* culprit,
-                     CUgraphInstantiateResult* why = nullptr) {
+CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, Culprit& culprit) {
   current_context();
   const auto graph = get_graph(handle);
   require(out != nullptr);
@@ -39,10 +37,10 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* c
   require_no_unsafe_capture();
   const std::scoped_lock lock(Graph::mutex());
   if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 && !for_device(*graph)) {
-    if (why != nullptr) *why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+    culprit.why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
     fail(CUDA_ERROR_INVALID_VALUE, "a kernel can launch graphs of kernels, copies, fills and such graphs only");
   }
-  require(!graph->is_single() || graph->executable.expired(), CUDA_ERROR_NOT_SUPPORTED);
+  require(!graph->body && (!graph->is_single() || graph->executable.expired()), CUDA_ERROR_NOT_SUPPORTED);
   const auto executable = std::make_shared<Executable>(*graph, flags, culprit);
   executable->handle = executables().add(executable);
   graph->executable = executable;
@@ -52,9 +50,11 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* c
 
 CUresult instantiate_with_log(CUgraphExec* out, CUgraph handle, CUgraphNode* culprit, char* log, std::size_t size) {
   if (log != nullptr && size != 0) log[0] = '\0';
+  Culprit found;
   try {
-    return instantiate(out, handle, 0, culprit);
+    return instantiate(out, handle, 0, found);
   } catch (const Failure&) {
+    if (culprit != nullptr && found.node != nullptr) *culprit = found.node;
     if (log != nullptr && size != 0) std::snprintf(log, size, "the graph's edges form a cycle");
     throw;
   }
@@ -87,21 +87,23 @@ CUresult driver::call_cuGraphInstantiate_v2(CUgraphExec* phGraphExec, CUgraph hG
 
 CUresult driver::call_cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph, unsigned long long flags) {
   require((flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) == 0);  // there is no stream to upload it in
-  return instantiate(phGraphExec, hGraph, flags, nullptr);
+  Culprit untold;
+  return instantiate(phGraphExec, hGraph, flags, untold);
 }
 
 CUresult driver::call_cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph handle,
                                                    CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
   require_calls_permitted();
   require(parameters != nullptr);
+  Culprit culprit;
   parameters->hErrNode_out = nullptr;
-  parameters->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
   try {
-    instantiate(out, handle, parameters->flags, &parameters->hErrNode_out, &parameters->result_out);
+    instantiate(out, handle, parameters->flags, culprit);
     parameters->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
     return CUDA_SUCCESS;
   } catch (const Failure&) {
-    if (parameters->hErrNode_out != nullptr) parameters->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+    parameters->hErrNode_out = culprit.node;
+    parameters->result_out = culprit.why;
     throw;
   }
 }
@@ -127,6 +129,8 @@ CUresult driver::call_cuGraphLaunch(CUgraphExec handle, CUstream stream) {
 CUresult driver::call_cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) { return upload(hGraphExec, hStream); }
 
 CUresult driver::call_cuGraphExecDestroy(CUgraphExec hGraphExec) {
+  require_calls_permitted();
+  require_no_unsafe_capture();
   get_executable(hGraphExec);
   return executables().remove(hGraphExec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -172,7 +176,8 @@ CUresult driver::call_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, 
 CUresult driver::call_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
                                            CUgraphExecUpdateResultInfo* resultInfo) {
   require_calls_permitted();
-  require(resultInfo != nullptr);
+  CUgraphExecUpdateResultInfo unwanted{};
+  if (resultInfo == nullptr) resultInfo = &unwanted;
   *resultInfo = {};
   resultInfo->result = update(hGraphExec, hGraph, &resultInfo->errorNode, &resultInfo->errorFromNode);
   return resultInfo->result == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;

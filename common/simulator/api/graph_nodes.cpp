@@ -22,6 +22,25 @@ CUresult add(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, 
   return CUDA_SUCCESS;
 }
 
+// The graph itself, and those that it is the body or the child graph of a node of.
+bool is_within(std::shared_ptr<const Graph> graph, u32 outer) {
+  while (graph && graph->id != outer) {
+    const NodePtr node = graph_nodes().find(graph->owner);
+    graph = node ? node->graph.lock() : nullptr;
+  }
+  return graph != nullptr;
+}
+
+// A conditional node goes by a condition that was made for its graph, or for one that this is within.
+Part part_for(CUgraph handle, CUgraphNodeParams* parameters) {
+  if (parameters != nullptr && parameters->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+    const std::scoped_lock lock(Graph::mutex());
+    const auto condition = find_condition(parameters->conditional.handle);
+    require(condition != nullptr && is_within(get_graph(handle), condition->graph));
+  }
+  return part_of(parameters);
+}
+
 // Calls `fill` with the node's part to write it to `out`.
 template <class T, class Out, class Fill>
 CUresult show(CUgraphNode handle, Out* out, Fill fill) {
@@ -159,7 +178,7 @@ CHANGES_BOTH(ExternalSemaphoresWaitNodeSetParams, await_part(params), const CUDA
 #if CUDA_VERSION >= 12030
 CUresult driver::call_cuGraphAddNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
                                      size_t numDependencies, CUgraphNodeParams* nodeParams) {
-  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return part_of(nodeParams); });
+  return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return part_for(hGraph, nodeParams); });
 }
 
 CUresult driver::call_cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
@@ -173,7 +192,8 @@ CUresult driver::call_cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph
     require(std::holds_alternative<KernelPart>(sources[i]->part));
     require(nodeParams != nullptr && nodeParams->type == CU_GRAPH_NODE_TYPE_KERNEL);
   }
-  const CUresult result = add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return part_of(nodeParams); });
+  const CUresult result =
+      add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return part_for(hGraph, nodeParams); });
   if (dependencyData == nullptr) return result;
   const NodePtr node = get_node(*phGraphNode);
   const std::scoped_lock lock(Graph::mutex());
@@ -196,6 +216,7 @@ CUresult driver::call_cuGraphConditionalHandleCreate(CUgraphConditionalHandle* p
   get_context(ctx);
   const auto condition = make_condition(defaultLaunchValue, (flags & CU_GRAPH_COND_ASSIGN_DEFAULT) != 0);
   const std::scoped_lock lock(Graph::mutex());
+  condition->graph = graph->id;
   graph->conditions.push_back(condition);
   *pHandle_out = condition->handle;
   return CUDA_SUCCESS;

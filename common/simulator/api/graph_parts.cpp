@@ -236,6 +236,7 @@ Part conditional_part(CUDA_CONDITIONAL_NODE_PARAMS& given) {
   for (unsigned i = 0; i < given.size; ++i) {
     const auto body = std::make_shared<Graph>();
     body->handle = graphs().add(body);
+    body->body = true;
     part.bodies.push_back(body);
     part.handles->push_back(body->handle);
   }

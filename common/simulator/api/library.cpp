@@ -5,6 +5,7 @@
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/launches/function_attributes.hpp"
 #include "common/simulator/state/modules/image.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 #include <algorithm>
 
@@ -131,6 +132,7 @@ CUresult driver::call_cuLibraryLoadFromFile(CUlibrary* library, const char* file
 
 CUresult driver::call_cuLibraryUnload(CUlibrary library) {
   get_library(library);
+  require_no_unsafe_capture();
   const auto removed = libraries().remove(library);
   require(removed != nullptr, CUDA_ERROR_INVALID_HANDLE);
   removed->close();

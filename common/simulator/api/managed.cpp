@@ -85,11 +85,13 @@ CUresult driver::call_cuMemPrefetchAsync_v2(CUdeviceptr pointer, std::size_t cou
 
 CUresult driver::call_cuMemAdvise(CUdeviceptr pointer, size_t count, CUmem_advise what, CUdevice dev) {
   const auto context = current_context();
+  require_no_unsafe_capture();
   return advise_managed(pointer, count, what, concerns_place(what) ? from_number(dev) : ManagedLocation{});
 }
 
 CUresult driver::call_cuMemAdvise_v2(CUdeviceptr pointer, size_t count, CUmem_advise what, CUmemLocation location) {
   const auto context = current_context();
+  require_no_unsafe_capture();
   if (!concerns_place(what)) return advise_managed(pointer, count, what, ManagedLocation{});
   if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) device_at(location.id, CUDA_ERROR_INVALID_VALUE);
   return advise_managed(pointer, count, what, from_location(location));
@@ -115,6 +117,7 @@ CUresult driver::call_cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_
 CUresult driver::call_cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, std::size_t length, unsigned flags) {
   const auto stream = get_stream(handle);
   require_not_captured(*stream);
+  require_no_unsafe_capture();
   require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE);
   require(flags != CU_MEM_ATTACH_SINGLE || !stream->legacy);
   const auto allocation = AddressSpace::instance().find(pointer);
@@ -139,7 +142,9 @@ CUresult driver::call_cuMemPrefetchBatchAsync(CUdeviceptr* pointers, size_t* siz
 // The contents are undefined afterwards, so they may stay as they are.
 CUresult driver::call_cuMemDiscardBatchAsync(CUdeviceptr* pointers, size_t* sizes, size_t count,
                                              unsigned long long flags, CUstream stream) {
-  require(!get_stream(stream)->legacy);
+  const auto discards = get_stream(stream);
+  require(!discards->legacy);
+  require_not_captured(*discards);
   return batch(pointers, sizes, count, nullptr, 0, false, flags, [](CUdeviceptr, size_t, size_t) {});
 }
 

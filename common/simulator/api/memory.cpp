@@ -1,5 +1,6 @@
 // Memory management: device memory, linear and pitched, and how much there is of it.
 #include "common/simulator/api/call.hpp"
+#include "common/simulator/exec/builtins.hpp"
 #include "common/simulator/state/memory/allocations.hpp"
 #include "common/simulator/state/memory/graph_memory.hpp"
 #include "common/simulator/state/memory/pools.hpp"
@@ -83,7 +84,7 @@ CUresult driver::call_cuMemFree_v2(CUdeviceptr pointer) {
 CUresult driver::call_cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CUdeviceptr pointer) {
   const auto context = current_context();
   const auto allocation = AddressSpace::instance().find(pointer);
-  require(allocation != nullptr, CUDA_ERROR_NOT_FOUND);
+  require(allocation != nullptr && !from_heap(*allocation), CUDA_ERROR_NOT_FOUND);
   // A device knows mappings, and a pool on the host, once it has been given access.
   require(allocation->device_readable, CUDA_ERROR_NOT_FOUND);
   if (base != nullptr) *base = allocation->base;

@@ -9,11 +9,21 @@ namespace cudasim {
 
 namespace {
 
-// A captured stream's operations become one node; what is wrong with them is found later.
-bool captured(const Stream& stream, const std::vector<CUstreamBatchMemOpParams>& operations) {
+using Operations = std::vector<CUstreamBatchMemOpParams>;
+
+MemoryPart part_of(const Stream& stream, const Operations& operations) {
   const auto context = stream.context.lock();
-  return add_if_captured(
-      stream, [&](const Graph&) { return MemoryPart{operations, context ? context->handle : nullptr}; });
+  return {operations, context ? context->handle : nullptr};
+}
+
+// A captured stream's operations become one node; what is wrong with them is found later.
+bool captured(const Stream& stream, const Operations& operations) {
+  return add_if_captured(stream, [&](const Graph&) { return part_of(stream, operations); });
+}
+
+void enqueue(const std::shared_ptr<Stream>& stream, Operation operation, const CUstreamBatchMemOpParams& given) {
+  operation.parameters = std::make_shared<MemoryPart>(part_of(*stream, {given}));
+  stream->enqueue(std::move(operation));
 }
 
 CUstreamBatchMemOpParams described(CUstreamBatchMemOpType what, u64 address, u64 value, unsigned flags) {
@@ -28,16 +38,16 @@ CUstreamBatchMemOpParams described(CUstreamBatchMemOpType what, u64 address, u64
 CUresult wait_value(CUstream handle, CUdeviceptr address, u64 value, u32 size, unsigned flags) {
   const auto stream = get_stream(handle);
   const auto what = size == 4 ? CU_STREAM_MEM_OP_WAIT_VALUE_32 : CU_STREAM_MEM_OP_WAIT_VALUE_64;
-  if (captured(*stream, {described(what, address, value, flags)})) return CUDA_SUCCESS;
-  stream->enqueue(wait_operation(address, value, size, flags, stream->health));
+  const CUstreamBatchMemOpParams given = described(what, address, value, flags);
+  if (!captured(*stream, {given})) enqueue(stream, wait_operation(address, value, size, flags, stream->health), given);
   return CUDA_SUCCESS;
 }
 
 CUresult write_value(CUstream handle, CUdeviceptr address, u64 value, u32 size, unsigned flags) {
   const auto stream = get_stream(handle);
   const auto what = size == 4 ? CU_STREAM_MEM_OP_WRITE_VALUE_32 : CU_STREAM_MEM_OP_WRITE_VALUE_64;
-  if (captured(*stream, {described(what, address, value, flags)})) return CUDA_SUCCESS;
-  stream->enqueue(write_operation(address, value, size, flags));
+  const CUstreamBatchMemOpParams given = described(what, address, value, flags);
+  if (!captured(*stream, {given})) enqueue(stream, write_operation(address, value, size, flags), given);
   return CUDA_SUCCESS;
 }
 
@@ -66,7 +76,7 @@ CUresult driver::call_cuStreamBatchMemOp_v2(CUstream handle, unsigned count, CUs
   if (captured(*stream, {given, given + count})) return CUDA_SUCCESS;
   std::vector<Operation> operations;
   for (unsigned i = 0; i < count; ++i) operations.push_back(memory_operation(given[i], stream->health));
-  for (Operation& operation : operations) stream->enqueue(std::move(operation));
+  for (unsigned i = 0; i < count; ++i) enqueue(stream, std::move(operations[i]), given[i]);
   return CUDA_SUCCESS;
 }
 

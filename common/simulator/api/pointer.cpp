@@ -1,18 +1,30 @@
 // Queries about a pointer (CUDA Driver API manual, "Unified Addressing").
 #include "common/simulator/state/memory/pointer.hpp"
 #include "common/simulator/api/call.hpp"
+#include "common/simulator/exec/builtins.hpp"
 #include "common/simulator/state/memory/allocations.hpp"
 #include "common/simulator/state/memory/pools.hpp"
 #include "common/simulator/state/memory/virtual_memory.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 #include <mutex>
 
 namespace cudasim {
 
+namespace {
+
+// Null for memory of a kernel's heap, too: the host knows nothing of it.
+std::shared_ptr<const Allocation> known_allocation(CUdeviceptr pointer) {
+  const auto found = AddressSpace::instance().find(pointer);
+  return found && from_heap(*found) ? nullptr : found;
+}
+
+}  // namespace
+
 CUresult driver::call_cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
   require_calls_permitted();
   require(data != nullptr);
-  const auto allocation = AddressSpace::instance().find(pointer);
+  const auto allocation = known_allocation(pointer);
   require(allocation != nullptr);
   return pointer_attribute(data, attribute, *allocation, pointer);
 }
@@ -21,7 +33,7 @@ CUresult driver::call_cuPointerGetAttributes(unsigned int count, CUpointer_attri
                                              CUdeviceptr pointer) {
   require_calls_permitted();
   require(attributes != nullptr && data != nullptr && count != 0);
-  const auto allocation = AddressSpace::instance().find(pointer);
+  const auto allocation = known_allocation(pointer);
   for (unsigned i = 0; i < count; ++i) {
     require(data[i] != nullptr);
     // For an unknown address, a real driver fills in defaults, except for the range attributes.
@@ -40,7 +52,8 @@ CUresult driver::call_cuPointerGetAttributes(unsigned int count, CUpointer_attri
 CUresult driver::call_cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr pointer) {
   require_calls_permitted();
   require(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
-  const auto allocation = AddressSpace::instance().find(pointer);
+  require_no_unsafe_capture();
+  const auto allocation = known_allocation(pointer);
   require(allocation != nullptr);
   SyncFlags& flags = sync_flags();
   const std::scoped_lock lock(flags.mutex);

@@ -104,6 +104,7 @@ CUresult driver::call_cuMemPoolDestroy(CUmemoryPool pool) {
   require_calls_permitted();
   const auto ended = get_pool(pool);
   require(!ended->is_default);
+  require_no_unsafe_capture();
   pools().remove(pool);
   if (current_pool(ended->place) == ended) set_current_pool(ended->place, nullptr);
   ended->trim(0);
@@ -112,7 +113,9 @@ CUresult driver::call_cuMemPoolDestroy(CUmemoryPool pool) {
 
 CUresult driver::call_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
   require_calls_permitted();
-  get_pool(pool)->trim(keep);
+  const auto trimmed = get_pool(pool);
+  require_no_unsafe_capture();
+  trimmed->trim(keep);
   return CUDA_SUCCESS;
 }
 
@@ -126,7 +129,9 @@ CUresult driver::call_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribu
 CUresult driver::call_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
   require_calls_permitted();
   require(value != nullptr);
-  get_pool(pool)->set(attribute, value);
+  const auto changed = get_pool(pool);
+  require_no_unsafe_capture();
+  changed->set(attribute, value);
   return CUDA_SUCCESS;
 }
 
@@ -134,6 +139,7 @@ CUresult driver::call_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDes
   require_calls_permitted();
   require(map != nullptr || count == 0);
   const auto named = get_pool(pool);
+  require_no_unsafe_capture();
   for (size_t i = 0; i < count; ++i) {
     const CUmemAccess_flags wanted = map[i].flags;
     require(wanted != CU_MEM_ACCESS_FLAGS_PROT_READ, CUDA_ERROR_NOT_SUPPORTED);

@@ -67,8 +67,11 @@ bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
     stream->capture->invalidated = true;
     fail(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
   }
-  require(!capture->invalidated);  // as driver 580 does
-  require(!stream->legacy, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  require(!capture->invalidated && !capture->ended);  // as driver 580 does
+  if (stream->legacy) {
+    capture->invalidated = true;
+    fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  }
   if (stream->capture && stream->capture != capture) {
     stream->capture->invalidated = capture->invalidated = true;
     fail(CUDA_ERROR_STREAM_CAPTURE_MERGE);
@@ -94,11 +97,29 @@ bool settable(CUstreamAttrID which) {
   }
 }
 
+// Values that mean something; what is not listed may have any.
+bool makes_sense(CUstreamAttrID which, const CUstreamAttrValue& value) {
+  constexpr unsigned kDomains = 4;                            // CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT
+  constexpr std::size_t kLargestWindow = std::size_t{128} << 20;  // CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE
+  switch (static_cast<int>(which)) {
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+      return value.syncPolicy >= CU_SYNC_POLICY_AUTO && value.syncPolicy <= CU_SYNC_POLICY_BLOCKING_SYNC;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      return value.memSyncDomainMap.default_ < kDomains && value.memSyncDomainMap.remote < kDomains;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+      return value.memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT ||
+             value.memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      return value.accessPolicyWindow.hitRatio >= 0 && value.accessPolicyWindow.hitRatio <= 1 &&
+             value.accessPolicyWindow.num_bytes <= kLargestWindow &&
+             value.accessPolicyWindow.missProp != CU_ACCESS_PROPERTY_PERSISTING;
+    default: return true;
+  }
+}
+
 CUresult set_attribute(CUstream handle, CUstreamAttrID which, const CUstreamAttrValue* value) {
   const auto stream = get_stream(handle);
-  require(value != nullptr && settable(which));
-  require(which != CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY ||
-          (value->syncPolicy >= CU_SYNC_POLICY_AUTO && value->syncPolicy <= CU_SYNC_POLICY_BLOCKING_SYNC));
+  require(value != nullptr && settable(which) && makes_sense(which, *value));
   stream->set_attribute(which, *value);
   return CUDA_SUCCESS;
 }
@@ -174,6 +195,7 @@ CUresult driver::call_cuStreamAddCallback(CUstream handle, CUstreamCallback call
 CUresult driver::call_cuStreamGetFlags(CUstream handle, unsigned* flags) {
   const auto stream = get_stream(handle);
   require(flags != nullptr);
+  require_not_captured(*stream);  // as driver 580, although nothing is waited for
   *flags = stream->flags;
   return CUDA_SUCCESS;
 }
@@ -188,6 +210,7 @@ CUresult driver::call_cuStreamGetPriority(CUstream handle, int* priority) {
 CUresult driver::call_cuStreamGetId(CUstream handle, unsigned long long* id) {
   const auto stream = get_stream(handle);
   require(id != nullptr);
+  require_not_captured(*stream);  // as driver 580
   *id = stream->id;
   return CUDA_SUCCESS;
 }

@@ -1,6 +1,7 @@
 // Texture and surface objects. CUDA Driver API manual, "Texture Object Management", "Surface Object Management".
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/memory/arrays.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 #include "common/simulator/state/textures/sampled.hpp"
 
 #include <optional>
@@ -78,6 +79,7 @@ CUresult driver::call_cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESO
                                         const CUDA_RESOURCE_VIEW_DESC* pResViewDesc) {
   const auto context = current_context();
   require(pTexObject != nullptr && pResDesc != nullptr && pTexDesc != nullptr);
+  require_no_unsafe_capture();
   Texture texture = sampled(*pResDesc, *pTexDesc, pResViewDesc);
   *pTexObject =
       make(textures(), std::make_shared<Object>(*pResDesc, *pTexDesc, pResViewDesc, *context), std::move(texture));
@@ -86,6 +88,7 @@ CUresult driver::call_cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESO
 
 CUresult driver::call_cuTexObjectDestroy(CUtexObject texObject) {
   const auto context = current_context();
+  require_no_unsafe_capture();
   if (texObject != 0) end(*context, textures(), texObject);
   return CUDA_SUCCESS;
 }
@@ -115,6 +118,7 @@ CUresult driver::call_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* pR
 CUresult driver::call_cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RESOURCE_DESC* pResDesc) {
   const auto context = current_context();
   require(pSurfObject != nullptr && pResDesc != nullptr && pResDesc->resType == CU_RESOURCE_TYPE_ARRAY);
+  require_no_unsafe_capture();
   Texture surface = texels_of(*pResDesc);
   *pSurfObject =
       make(surfaces(), std::make_shared<Object>(*pResDesc, CUDA_TEXTURE_DESC{}, nullptr, *context), std::move(surface));
@@ -123,6 +127,7 @@ CUresult driver::call_cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_R
 
 CUresult driver::call_cuSurfObjectDestroy(CUsurfObject surfObject) {
   const auto context = current_context();
+  require_no_unsafe_capture();
   if (surfObject != 0) end(*context, surfaces(), surfObject);
   return CUDA_SUCCESS;
 }

@@ -14,40 +14,48 @@ using Steps = std::vector<Executable::Step>;
 // Adds the graph's nodes to `steps`; the roots come after `roots_after`. Answers with the steps that nothing comes
 // after.
 std::vector<std::size_t> append(Steps& steps, const Graph& graph, const std::vector<std::size_t>& roots_after,
-                                CUgraphNode* culprit);
+                                Culprit& culprit);
 
 bool is_pageable(CUmemorytype type, const void* host, CUdeviceptr device) {
   if (type == CU_MEMORYTYPE_HOST) return AddressSpace::instance().find(reinterpret_cast<u64>(host)) == nullptr;
   return type == CU_MEMORYTYPE_UNIFIED && AddressSpace::instance().find(device) == nullptr;
 }
 
+bool is_pageable(const Part& part) {
+  const auto* copy = std::get_if<CopyPart>(&part);
+  return copy != nullptr && (is_pageable(copy->copy.srcMemoryType, copy->copy.srcHost, copy->copy.srcDevice) ||
+                             is_pageable(copy->copy.dstMemoryType, copy->copy.dstHost, copy->copy.dstDevice));
+}
+
 // What a conditional node's body may hold: kernels, fills, copies that the device can do alone, child graphs, further
 // conditions (CUDA_CONDITIONAL_NODE_PARAMS).
 bool may_be_conditional(const Part& part) {
   if (const auto* copy = std::get_if<CopyPart>(&part)) {
-    const CUDA_MEMCPY3D& c = copy->copy;
-    return !is_pageable(c.srcMemoryType, c.srcHost, c.srcDevice) &&
-           !is_pageable(c.dstMemoryType, c.dstHost, c.dstDevice);
+    return !is_pageable(part) && copy->copy.srcMemoryType != CU_MEMORYTYPE_ARRAY &&
+           copy->copy.dstMemoryType != CU_MEMORYTYPE_ARRAY;
   }
   return std::holds_alternative<KernelPart>(part) || std::holds_alternative<EmptyPart>(part) ||
          std::holds_alternative<ChildPart>(part) || std::holds_alternative<FillPart>(part) ||
          std::holds_alternative<ConditionalPart>(part);
 }
 
-void append_body(Steps& steps, const Graph& body, CUgraphNode* culprit) {
+void append_body(Steps& steps, const Graph& body, Culprit& culprit) {
   append(steps, body, {}, culprit);
   for (const Executable::Step& step : steps) {
     if (may_be_conditional(step.part)) continue;
-    if (culprit != nullptr) *culprit = step.source;
+    // Driver 580 takes pageable memory for that of another context.
+    culprit = {step.source, is_pageable(step.part) ? CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED
+                                                   : CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED};
     fail(CUDA_ERROR_INVALID_VALUE);
   }
 }
 
 std::vector<std::size_t> append(Steps& steps, const Graph& graph, const std::vector<std::size_t>& roots_after,
-                                CUgraphNode* culprit) {
+                                Culprit& culprit) {
   const auto order = graph.order();
   if (!order) {
-    if (culprit != nullptr && !graph.nodes.empty()) *culprit = graph.nodes.front()->handle;
+    culprit.why = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+    if (!graph.body) culprit.node = graph.nodes.front()->handle;  // as driver 580
     fail(CUDA_ERROR_INVALID_VALUE);
   }
   std::map<const Node*, std::vector<const Node*>> before;
@@ -204,13 +212,13 @@ std::vector<std::shared_ptr<GraphMemoryHold>> hold_memory(const Steps& steps) {
 
 }  // namespace
 
-Steps Executable::steps_of(const Graph& graph, CUgraphNode* culprit) {
+Steps Executable::steps_of(const Graph& graph, Culprit& culprit) {
   Steps steps;
   append(steps, graph, {}, culprit);
   return steps;
 }
 
-Executable::Executable(const Graph& graph, u64 wanted, CUgraphNode* culprit)
+Executable::Executable(const Graph& graph, u64 wanted, Culprit& culprit)
     : flags(wanted), steps_(steps_of(graph, culprit)), objects_(graph.objects) {
   require_own_conditions(graph, steps_);
   memory_ = hold_memory(steps_);

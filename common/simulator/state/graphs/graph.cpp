@@ -153,7 +153,8 @@ bool is_single(const Part& part) {
 }
 
 bool Graph::is_single() const {
-  return std::any_of(nodes.begin(), nodes.end(), [](const NodePtr& node) { return cudasim::is_single(node->part); });
+  return body ||
+         std::any_of(nodes.begin(), nodes.end(), [](const NodePtr& node) { return cudasim::is_single(node->part); });
 }
 
 std::shared_ptr<Graph> Graph::clone() const {

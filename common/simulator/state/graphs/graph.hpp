@@ -128,6 +128,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   const u32 id = next_graph_id();
   CUgraph handle = nullptr;
+  bool body = false;  // of a conditional node
   CUgraphNode owner = nullptr;  // of a child graph: the node that it is part of
   std::vector<NodePtr> nodes;  // in the order in which they were added
   u32 added = 0;  // so many so far
@@ -159,11 +160,18 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void close();
 };
 
+// Why a graph cannot be instantiated, and by which of its nodes.
+struct Culprit {
+  CUgraphNode node = nullptr;
+  CUgraphInstantiateResult why = CUDA_GRAPH_INSTANTIATE_ERROR;
+};
+
 // A graph that can be launched. Its nodes are copies; those of the graph it was made from name them.
 class Executable {
  public:
-  // Throws CUDA_ERROR_INVALID_VALUE for a graph in a circle; `culprit` is then one of its nodes.
-  Executable(const Graph& graph, u64 flags, CUgraphNode* culprit);
+  // Throws CUDA_ERROR_INVALID_VALUE for a graph in a circle, or if a conditional node's body has a node that it may not
+  // have; `culprit` then says which.
+  Executable(const Graph& graph, u64 flags, Culprit& culprit);
 
   const u64 flags;
   const u32 id = next_graph_id();
@@ -178,7 +186,7 @@ class Executable {
   };
 
   // The steps of a graph and of its child graphs. Throws as the constructor does.
-  static std::vector<Step> steps_of(const Graph& graph, CUgraphNode* culprit);
+  static std::vector<Step> steps_of(const Graph& graph, Culprit& culprit);
 
   TaskPtr launch(Stream& stream);  // the task that ends it
   // A graph that does the same, for a launch into a captured stream. With this one's lock and the graphs'

@@ -35,7 +35,10 @@ CUgraphExecUpdateResult may_become(const CopyPart& now, const CopyPart& next) {
   const bool same = a.srcMemoryType == b.srcMemoryType && a.dstMemoryType == b.dstMemoryType &&
                     (a.srcMemoryType == CU_MEMORYTYPE_HOST || are_neighbours(a.srcDevice, b.srcDevice)) &&
                     (a.dstMemoryType == CU_MEMORYTYPE_HOST || are_neighbours(a.dstDevice, b.dstDevice));
-  return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+  // One row may become longer or shorter; a box keeps its size.
+  const bool flat = a.Height == 1 && a.Depth == 1;
+  const bool same_size = a.Height == b.Height && a.Depth == b.Depth && (flat || a.WidthInBytes == b.WidthInBytes);
+  return same && same_size ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
 CUgraphExecUpdateResult may_become(const FillPart& now, const FillPart& next) {
@@ -101,7 +104,8 @@ void Executable::set_child(CUgraphNode source, const Graph& child) {
       std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.source == source; });
   require(found != steps_.end() && std::holds_alternative<ChildPart>(found->part));
   const auto first = static_cast<std::size_t>(found - steps_.begin());
-  const Executable other(child, flags, nullptr);
+  Culprit none;
+  const Executable other(child, flags, none);
   constexpr CUresult kOther = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
   require(first + 1 + other.steps_.size() <= steps_.size(), kOther);
   for (std::size_t i = 0; i < other.steps_.size(); ++i) {
@@ -113,9 +117,11 @@ void Executable::set_child(CUgraphNode source, const Graph& child) {
 CUgraphExecUpdateResult Executable::update(const Graph& graph, CUgraphNode* culprit, CUgraphNode* culprit_from) {
   *culprit_from = nullptr;
   std::vector<Step> next;
+  Culprit found;
   try {
-    next = steps_of(graph, culprit);
+    next = steps_of(graph, found);
   } catch (const Failure&) {
+    *culprit = found.node;
     return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
   }
   const CUgraphExecUpdateResult result = compare(steps_, next, culprit);

@@ -18,6 +18,7 @@ struct Condition {
   const u32 initial;    // the value that it has when a launch begins,
   const bool assigned;  // if this is set; else what it had last, at first 0 (driver 580)
   std::atomic<u32> value;
+  u32 graph = 0;      // Graph::id of the one that it was made for; under Graph::mutex(), as is
   bool used = false;  // a node goes by it; under Graph::mutex()
 };
 

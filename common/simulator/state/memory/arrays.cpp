@@ -69,9 +69,12 @@ void require_shape(const Device& device, const CUDA_ARRAY3D_DESCRIPTOR& d) {
     at_most(d.Height, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT);
   } else if (d.Depth != 0) {
     require(d.Height != 0);
-    at_most(d.Width, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH);
-    at_most(d.Height, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT);
-    at_most(d.Depth, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH);
+    const bool deep = d.Depth > 16384;  // CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH
+    at_most(d.Width, deep ? CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE
+                          : CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH);
+    at_most(d.Height, deep ? CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE
+                           : CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT);
+    at_most(d.Depth, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE);
   } else {
     at_most(d.Width, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH);
     at_most(d.Height, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT);
@@ -79,6 +82,7 @@ void require_shape(const Device& device, const CUDA_ARRAY3D_DESCRIPTOR& d) {
   if ((d.Flags & CUDA_ARRAY3D_TEXTURE_GATHER) == 0) return;
   require(d.Height != 0 && d.Depth == 0);
   at_most(d.Width, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH);
+  at_most(d.Height, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT);
 }
 
 void drop_arrays_of(Context& context) {

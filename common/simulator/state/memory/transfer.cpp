@@ -1,5 +1,6 @@
 #include "common/simulator/state/memory/transfer.hpp"
 
+#include "common/simulator/exec/builtins.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/memory/arrays.hpp"
 #include "common/simulator/state/memory/graph_memory.hpp"
@@ -238,6 +239,10 @@ Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& si
     require(end.pitch < (u64{1} << 31));  // CU_DEVICE_ATTRIBUTE_MAX_PITCH
   }
   if (box.depth > 1) require(height >= checked(Wide{end.y} + box.height));
+  // Where a copy of three dimensions names them, driver 580 looks at the rows and planes of one row and one plane, too.
+  if (end.height != 0) {
+    require(rows.pitch >= checked(Wide{end.x} + box.width) && height >= checked(Wide{end.y} + box.height));
+  }
   rows.slice = checked(Wide{rows.pitch} * height);
   const u64 start = checked(Wide{end.z} * rows.slice + Wide{end.y} * rows.pitch + end.x);
   rows.extent = checked(Wide{box.depth - 1} * rows.slice + Wide{box.height - 1} * rows.pitch + box.width);
@@ -255,6 +260,9 @@ Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& si
   };
   if (in_graph && !by_host_pointer && is_graph_memory(rows.address)) return side = Side::device, rows;
   const auto allocation = AddressSpace::instance().find(rows.address);
+  // A kernel's heap is the kernels' alone; the host may fill it, but not copy it (driver 580).
+  require(!allocation || !copied || !from_heap(*allocation), CUDA_ERROR_INVALID_VALUE,
+          [] { return "memory of malloc in a kernel cannot be copied by the host: copy it in a kernel"; });
   // What a pool has on the host is copied as the host's, or as unified memory, but not as a device's (driver 580).
   require(!allocation || !copied || end.type != CU_MEMORYTYPE_DEVICE || allocation->kind != MemoryKind::host_pinned ||
           pool_of(allocation->base) == nullptr);

@@ -32,6 +32,7 @@ std::optional<Part> part_of(const Operation& operation) {
     case OperationKind::copy: return CopyPart{*static_cast<const CUDA_MEMCPY3D*>(kept), nullptr};
     case OperationKind::fill: return FillPart{*static_cast<const CUDA_MEMSET_NODE_PARAMS*>(kept), nullptr};
     case OperationKind::host: return *static_cast<const HostPart*>(kept);
+    case OperationKind::memory_operation: return *static_cast<const MemoryPart*>(kept);
     default: return std::nullopt;
   }
 }
@@ -88,6 +89,7 @@ void Capture::begin() {
 }
 
 void Capture::end() {
+  ended = true;
   std::erase_if(under_way(), [&](const auto& weak) { return weak.expired() || weak.lock().get() == this; });
   under_way_count = under_way().size();
   for (const auto& weak : streams) {

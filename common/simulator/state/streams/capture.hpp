@@ -17,6 +17,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   const u32 thread;  // Thread::number of the one that began it
   const u64 id;
   bool own_graph = true;           // false: cuStreamBeginCaptureToGraph
+  bool ended = false;              // its graph is the program's
   bool invalidated = false;        // something happened that a graph cannot hold
   std::vector<CUgraphNode> shown;  // what cuStreamGetCaptureInfo pointed to
   // And of their edges: CUgraphEdgeData, which older headers lack.

@@ -54,14 +54,15 @@ TaskPtr Event::awaited() const {
 }
 
 void Event::record(Stream& stream, u8 port) {
-  if (const std::scoped_lock lock(Graph::mutex(), mutex_); stream.capture) {
+  do {  // until the stream is found captured, or not: another thread may begin or end a capture meanwhile
+    const std::scoped_lock lock(Graph::mutex(), mutex_);
+    if (!stream.capture) continue;
     captured_ = stream.capture;
     nodes_ = captured_->frontier[&stream];
     if (port == 0) return;
     for (auto& [node, kind] : nodes_) kind = {port, 0, EdgeKind::kProgrammatic};
     return;
-  }
-  record([&](Operation mark) { return stream.enqueue(std::move(mark)); });
+  } while (!record([&](Operation mark) { return stream.enqueue_unless_captured(std::move(mark)); }));
 }
 
 void Event::record(Context& context) {
@@ -87,6 +88,7 @@ TaskPtr Event::record(const std::function<TaskPtr(Operation)>& enter) {
   };
   // The task holds the recording until it has run, the recording its task from now on: no cycle is left over.
   recording->task = enter(std::move(mark));
+  if (!recording->task) return nullptr;
   const std::scoped_lock lock(mutex_);
   recording_ = recording;
   captured_.reset();

@@ -63,6 +63,18 @@ TaskPtr Stream::enqueue(Operation operation, std::span<const TaskPtr> after) {
   return last_;
 }
 
+TaskPtr Stream::enqueue_unless_captured(Operation operation) {
+  const auto owner = context.lock();
+  require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  const std::scoped_lock lock(owner->order);
+  {
+    const std::scoped_lock graphs(Graph::mutex());
+    if (captures(*owner)) return nullptr;
+  }
+  operation.stream = id;
+  return last_ = Scheduler::instance().enter(health, std::move(operation), priority, predecessors(*owner, {}));
+}
+
 TaskPtr Stream::enqueue_group(const std::function<TaskPtr(std::vector<TaskPtr> before)>& enter) {
   const auto owner = context.lock();
   require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -136,8 +148,7 @@ void Stream::copy_attributes(const Stream& other) {
   }
   const std::scoped_lock lock(attributes_mutex_);
   attributes_ = std::move(copy);
-  const auto urgency = attributes_.find(CU_LAUNCH_ATTRIBUTE_PRIORITY);
-  if (urgency != attributes_.end()) priority = urgency->second.priority;
+  priority = other.priority.load();
 }
 
 }  // namespace cudasim

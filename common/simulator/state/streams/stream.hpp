@@ -32,6 +32,8 @@ class Stream {
   // Puts work at the end of the stream, after the tasks of `after` too. Null while the stream is captured: the work is
   // a node of a graph then.
   TaskPtr enqueue(Operation operation, std::span<const TaskPtr> after = {});
+  // Null, and nothing is done, if the stream is captured.
+  TaskPtr enqueue_unless_captured(Operation operation);
   // Enters many tasks as one: `enter` receives the tasks that they follow, and returns the task that ends them all.
   TaskPtr enqueue_group(const std::function<TaskPtr(std::vector<TaskPtr> before)>& enter);
   // Does work in the stream's order, but on the calling thread: returns its result when it is done.
