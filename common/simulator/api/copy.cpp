@@ -297,8 +297,8 @@ COPIES_ASYNC(cuMemcpyDtoHAsync_v2, linear(kDevice, src, kHost, number(dst), byte
              size_t bytes)
 COPIES_ASYNC(cuMemcpyDtoDAsync_v2, linear(kDevice, src, kDevice, dst, bytes), CUdeviceptr dst, CUdeviceptr src,
              size_t bytes)
-COPIES_PEER_ASYNC(cuMemcpyPeerAsync, peer(dst_context, dst, src_context, src, bytes), CUdeviceptr dst, CUcontext dst_context,
-             CUdeviceptr src, CUcontext src_context, size_t bytes)
+COPIES_PEER_ASYNC(cuMemcpyPeerAsync, peer(dst_context, dst, src_context, src, bytes), CUdeviceptr dst,
+                  CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes)
 COPIES_ASYNC(cuMemcpyHtoAAsync_v2, into_array(kHost, number(src), dst, offset, bytes), CUarray dst, size_t offset,
              const void* src, size_t bytes)
 COPIES_ASYNC(cuMemcpyAtoHAsync_v2, out_of_array(src, offset, kHost, number(dst), bytes), void* dst, CUarray src,

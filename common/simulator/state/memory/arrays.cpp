@@ -70,8 +70,8 @@ void require_shape(const Device& device, const CUDA_ARRAY3D_DESCRIPTOR& d) {
   } else if (d.Depth != 0) {
     require(d.Height != 0);
     const bool deep = d.Depth > 16384;  // CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH
-    at_most(d.Width, deep ? CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE
-                          : CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH);
+    at_most(d.Width,
+            deep ? CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE : CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH);
     at_most(d.Height, deep ? CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE
                            : CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT);
     at_most(d.Depth, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE);
