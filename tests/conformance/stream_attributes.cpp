@@ -7,6 +7,30 @@ std::string number(long long value) { return std::to_string(value); }
 
 }  // namespace
 
+RECORDED_CASE("Events have flags that go together", "[streams]") {
+  conformance::context();
+  CUstream s = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  for (const unsigned flags : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 16u, 32u, 0x80000000u}) {
+    CUevent e = nullptr;
+    const CUresult made = cuEventCreate(&e, flags);
+    SAY_AS("cuEventCreate " + number(flags), made);
+    if (made != CUDA_SUCCESS) continue;
+    float ms = 0;
+    SAY(cuEventQuery(e));
+    SAY(cuEventSynchronize(e));
+    SAY(cuEventElapsedTime(&ms, e, e));
+    for (const unsigned how : {0u, 1u, 2u})
+      SAY_AS("cuEventRecordWithFlags " + number(how), cuEventRecordWithFlags(e, s, how));
+    SAY(cuEventSynchronize(e));
+    SAY(cuEventElapsedTime(&ms, e, e));
+    CUipcEventHandle handle{};
+    SAY(cuIpcGetEventHandle(&handle, e));
+    SAY(cuEventDestroy(e));
+  }
+  SAY(cuEventCreate(nullptr, 0));
+}
+
 // A table: one row after the other.
 RECORDED_CASE("Events are asked, recorded and waited for in any order", "[streams]") {
   const auto F = conformance::context();

@@ -110,14 +110,8 @@ CUresult driver::call_cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph han
 
 CUresult driver::call_cuGraphLaunch(CUgraphExec handle, CUstream stream) {
   const auto into = get_stream(stream);
+  require_not_captured(*into);  // a capture holds no executable graph
   const auto executable = get_executable(handle);
-  {
-    const std::scoped_lock lock(Graph::mutex(), executable->mutex);
-    if (into->capture) {
-      into->capture->add(*into, ChildPart{executable->as_graph()});
-      return CUDA_SUCCESS;
-    }
-  }
   const TaskPtr last = executable->launch(*into);
   if (launch_blocking()) {
     last->wait();

@@ -300,21 +300,4 @@ TaskPtr Executable::launch(Stream& stream) {
   return last_;
 }
 
-std::shared_ptr<Graph> Executable::as_graph() {
-  for (const Step& step : steps_) {
-    require(!is_single(step.part), CUDA_ERROR_NOT_SUPPORTED);
-  }
-  auto graph = std::make_shared<Graph>();
-  graph->handle = graphs().add(graph);
-  std::vector<NodePtr> nodes;
-  for (const Step& step : steps_) {
-    std::vector<NodePtr> after;
-    for (const std::size_t index : step.after) after.push_back(nodes[index]);
-    // What a child graph does follows in steps of its own.
-    const bool idle = !step.enabled || std::holds_alternative<ChildPart>(step.part);
-    nodes.push_back(graph->add(idle ? Part{EmptyPart{}} : step.part, after));
-  }
-  return graph;
-}
-
 }  // namespace cudasim

@@ -189,9 +189,6 @@ class Executable {
   static std::vector<Step> steps_of(const Graph& graph, Culprit& culprit);
 
   TaskPtr launch(Stream& stream);  // the task that ends it
-  // A graph that does the same, for a launch into a captured stream. With this one's lock and the graphs'
-  // held.
-  std::shared_ptr<Graph> as_graph();
   // Throws CUDA_ERROR_INVALID_VALUE if the graph has no such node.
   Step& step(CUgraphNode source);
   // Gives the steps of a child graph's node the parameters of another graph of the same shape.
