@@ -151,8 +151,6 @@ RECORDED_CASE("An array describes itself, in two dimensions or three", "[arrays]
     CUarray level = nullptr;
     SAY_AS(std::string("cuArrayGetPlane 0, ") + name, cuArrayGetPlane(&level, array, 0));
     SAY_AS(std::string("cuArrayGetPlane 1, ") + name, cuArrayGetPlane(&level, array, 1));
-    CUDA_ARRAY_SPARSE_PROPERTIES sparse{};
-    SAY_AS(std::string("cuArrayGetSparseProperties, ") + name, cuArrayGetSparseProperties(&sparse, array));
   }
   SAY(cuArrayGetDescriptor(nullptr, plane));
   SAY(cuArray3DGetDescriptor(nullptr, plane));
@@ -314,8 +312,6 @@ RECORDED_CASE("Textures of linear memory begin and end where they may", "[arrays
   SAY(texture(of_row(0, CU_AD_FORMAT_FLOAT, 1, 64)));
   SAY(texture(of_rows(0, 1, 8, 8, 64)));
   SAY(texture(of_row(S.p + 65536, CU_AD_FORMAT_FLOAT, 1, 64)));
-  static float host[64];
-  SAY(texture(of_row(reinterpret_cast<CUdeviceptr>(host), CU_AD_FORMAT_FLOAT, 1, 64)));
   CUDA_RESOURCE_DESC what = of_row(S.p, CU_AD_FORMAT_FLOAT, 1, 64);
   what.flags = 1;
   SAY(texture(what));
