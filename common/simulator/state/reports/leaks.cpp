@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 namespace cudasim {
 namespace {
@@ -90,10 +91,20 @@ struct Ledger {
   std::map<CUdevice, long> retained;
 };
 
-Ledger* in_use = nullptr;  // once a call has succeeded
+void report_at_exit();
 
+Ledger* unreported = nullptr;   // once a call has succeeded, until the report
+bool runtime_is_there = false;  // the CUDA runtime has retained a primary context; under Ledger::mutex
+
+// The CUDA runtime releases a program's code in an exit handler that runs later than one that is registered now. Where
+// it is used, the report waits until this library is unloaded.
 Ledger& ledger() {
-  static Ledger& only = *(in_use = new Ledger);
+  static Ledger& only = *[] {
+    std::atexit([] {
+      if (!runtime_is_there) report_at_exit();
+    });
+    return unreported = new Ledger;
+  }();
   return only;
 }
 
@@ -142,11 +153,9 @@ void report(const std::string& when, const std::vector<std::pair<u64, Made>>& le
   std::fputs(text.c_str(), stderr);
 }
 
-// When this library is unloaded, exit handlers and destructors of the program and its libraries have run: what they
-// release counts as released.
 __attribute__((destructor)) void report_at_exit() {
-  if (in_use == nullptr) return;
-  Ledger& all = *in_use;
+  if (unreported == nullptr) return;
+  Ledger& all = *std::exchange(unreported, nullptr);
   const std::scoped_lock lock(all.mutex);
   std::vector<std::pair<u64, Made>> left(all.made.begin(), all.made.end());
   for (const auto& [device, count] : all.retained) {
@@ -208,13 +217,16 @@ void note_call(const char* function, const Argument* arguments, std::size_t coun
   for (const Taker& taker : kTakers) {
     if (taker.call == call && taker.argument < count) all.made.erase(value_of(arguments[taker.argument]));
   }
-  CUdevice device = 0;
-  if (call == "cuDevicePrimaryCtxRetain" || call == "cuDevicePrimaryCtxRelease" || call == "cuDevicePrimaryCtxReset")
+  if (call == "cuDevicePrimaryCtxRetain" || call == "cuDevicePrimaryCtxRelease" || call == "cuDevicePrimaryCtxReset") {
+    CUdevice device = 0;
     std::memcpy(&device, arguments[call == "cuDevicePrimaryCtxRetain" ? 1 : 0].value, sizeof device);
-  const bool programs = !is_runtime(caller());
-  if (call == "cuDevicePrimaryCtxRetain" && programs) ++all.retained[device];
-  if (call == "cuDevicePrimaryCtxRelease" && programs) --all.retained[device];
-  if (call == "cuDevicePrimaryCtxReset") all.retained[device] = 0;
+    const bool by_runtime = is_runtime(caller());
+    runtime_is_there = runtime_is_there || by_runtime;
+    if (call == "cuDevicePrimaryCtxReset")
+      all.retained[device] = 0;
+    else if (!by_runtime)
+      all.retained[device] += call == "cuDevicePrimaryCtxRetain" ? 1 : -1;
+  }
   if (call == "cuCtxDestroy" || call == "cuCtxDetach" || call == "cuDevicePrimaryCtxRelease" ||
       call == "cuDevicePrimaryCtxReset")
     look_at_contexts(all);
