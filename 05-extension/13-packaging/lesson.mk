@@ -6,9 +6,10 @@ EXTRA.$(PACKAGING) = $(addprefix $(WHEELS)/,cpu source $(if $(filter 1,$(OP_WITH
 
 # setuptools leaves files where it builds, so it works in a copy. Without pip and a setuptools that builds wheels, the
 # program is skipped. The program installs the wheels into environments, and keeps those until a wheel is new.
+# What setuptools says is not in TARGET.log, because common/make/logged writes that file.
 in_a_copy = $(Q)rm -rf $@.source $@.made build/$(PACKAGING)/environments build/texts/$(PACKAGING)/*/environments; \
   $(if $(BUILDERS),,exit 0;) root=$$PWD && cp -r 05-extension/05-canonical-op/package $@.source && cd $@.source && \
-  PYTHONPATH= CXX='$(CXX)' MAX_JOBS=2 CUDA_HOME="$$root/$(CUDA_ROOT)" $1 >../$(@F).log 2>&1 || { cat ../$(@F).log >&2; exit 1; }
+  PYTHONPATH= CXX='$(CXX)' MAX_JOBS=2 CUDA_HOME="$$root/$(CUDA_ROOT)" $1 >../$(@F).said 2>&1 || { cat ../$(@F).said >&2; exit 1; }
 pip_wheel = "$$root/$(PYTHON)" -m pip wheel --no-build-isolation --no-deps --no-index --disable-pip-version-check -q -w ../$(@F).made .
 FROM_PACKAGE := $(PACKAGING)/lesson.mk $(wildcard 05-extension/05-canonical-op/package/*.* 05-extension/05-canonical-op/package/*/*.*)
 # If a build failed, the next make tries again.
