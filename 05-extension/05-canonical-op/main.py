@@ -14,9 +14,8 @@ INSTALLED = built(__file__, "installed")
 os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(os.path.dirname(INSTALLED), "inductor"))  # compiled once, then only loaded
 logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # its advice is about building, and this program builds nothing
 sys.path.insert(0, INSTALLED)
-import square_plus
-
 import kernels
+import square_plus
 
 OP = square_plus.square_plus
 TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

@@ -9,8 +9,9 @@ import multiprocessing
 import sys
 import threading
 
-import square_plus
 import torch
+
+import square_plus
 
 NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED: no thread of this process has called cuInit
 
