@@ -40,6 +40,7 @@ pygments_dark_style = "monokai"
 # The copy button of a console block copies the commands, without the prompt and the output.
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
+copybutton_copy_empty_lines = False  # the last one would end the command, and run it where it is pasted
 
 
 # Sphinx looks for each word of a Chinese book in a list of all words before it, which takes longer than everything else. This is a set instead.

@@ -35,10 +35,10 @@ def ending(ended: subprocess.CompletedProcess[str], last: int) -> list[str]:
     return [how_it_ended(ended.returncode)] + (ended.stdout + (ended.stderr or "")).strip().splitlines()[-last:]
 
 
-def run_limited(command: Sequence[str | os.PathLike[str]], limit: float, **how: Any) -> subprocess.CompletedProcess[str]:
-    """subprocess.run for a learner's program: after `limit` seconds, or if it has too many processes, it is stopped together with every process
-    that it started."""
-    bound = bounds.way_for_learners()(bounds.OF_LEARNERS)
+def run_limited(command: Sequence[str | os.PathLike[str]], limit: float, tasks: int | None = None, **how: Any) -> subprocess.CompletedProcess[str]:
+    """subprocess.run for a learner's program: after `limit` seconds, or if it has more than `tasks` processes (bounds.OF_LEARNERS), it is stopped
+    together with every process that it started."""
+    bound = bounds.way_for_learners()(tasks or bounds.OF_LEARNERS)
     try:
         running = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True, preexec_fn=bound.enter, **how)
         with running:

@@ -149,7 +149,7 @@ def test_a_part_of_the_tests_sets_up_only_what_it_needs(part, settings, needed):
 
 def test_folders_of_tests_that_belong_to_no_lesson_are_suites():
     assert {"tools", "doctor", "conformance", "simulator"} <= set(suites.suites()) and not any(name[:1].isdigit() for name in suites.suites())
-    assert {"tools", "doctor", "simulator"} == set(suites.in_python())
+    assert {"tools", "doctor", "simulator", "style"} == set(suites.in_python())
     assert [file.name for file in suites.python_files("simulator")] == ["rooms.py"] and suites.python_files("tools")[0].name == "test_pages.py"
     for suite in ("tools", "doctor"):
         assert f"python3 -m course test {suite}\n" in make("-n", "test", f"IN={suite}").stdout

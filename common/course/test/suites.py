@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pathlib
 import re
@@ -14,11 +15,13 @@ from course import ROOT, build, cases
 from course.device import Device
 from course.facts import facts
 from course.possible import why_no_pytest, why_no_suites
+from course.process import run_limited
 
 Proofs = list[tuple[str, object, "str | None"]]  # name, why it failed, why it was skipped
 TESTS = re.compile(r"test_.*\.py|rooms\.py")  # rooms.py also runs without pytest
 # What tests in Python need besides pytest, for set-up.
 NEEDS = {"tools": ("tools", "book", "browser"), "style": ("style",)}
+OF_TESTS = 100_000  # processes of the tests of a suite: some of them count what is in bounds of their own
 LONGEST_FIRST = ("test_pages.py", "test_grading.py", "test_learn.py")
 # What QUICK=1 leaves out: the book and a browser, the trainer, a class to grade, made-up machines for set-up; and suites that compile much.
 LONG = ("test_pages.py", "test_learn.py", "test_grading.py", "test_plots.py", "test_setup.py", "test_environment.py")
@@ -58,7 +61,7 @@ def run_python(place: pathlib.Path) -> Proofs:
     if reason := why_no_pytest():
         return [(str(place.relative_to(ROOT)), None, reason)]
     environment = {**build.as_typed(), "PYTHONPATH": os.pathsep.join([str(ROOT / "common"), str(ROOT)]), "TMPDIR": executable_place()}
-    found = cases.run_pytest(place, environment, cases.SUITE_LIMIT)
+    found = cases.run_pytest(place, environment, cases.SUITE_LIMIT, run=functools.partial(run_limited, tasks=OF_TESTS))
     return [(case.name, case.failure, case.skipped) for case in found]
 
 
