@@ -309,7 +309,7 @@ class Ladder {
 };
 
 int main(int argc, char** argv) try {
-  cu::Context context;
+  cu::Primary context;
   const int major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
             minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   if (major < 8) {

@@ -30,7 +30,7 @@ def targets() -> list[str]:
 
 
 def would_run(*words: str) -> str:
-    # -B: also what is up to date. -k: what cannot be built here, for lack of a package, does not stand in the way.
+    # -B: include what is up to date. -k: go on if a target can't be built here because a package is missing.
     return build.call(["-n", "-B", "-k", "V=1", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 

@@ -15,10 +15,10 @@ struct LaunchPoint {
   std::shared_ptr<GridRaces> parent;  // what its grid has touched, also when it has ended
   Clock known;
   u64 block = 0;
-  u32 thread = 0, time = 0;  // who launched, and when by its warp's clock
+  u32 thread = 0, time = 0;  // the thread that launched, and the time of its warp's clock
 };
 
-// Of a thread that launches a child. Null if races are not looked for.
+// The launch point of a thread that launches a child; null if races are not looked for.
 std::shared_ptr<const LaunchPoint> launch_point(const Warp& warp, u32 lane);
 
 // While one exists, the grid that this thread runs has been launched there.
