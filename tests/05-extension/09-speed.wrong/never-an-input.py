@@ -32,10 +32,13 @@ def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
 
 
 def seconds(kernels: Sequence[Kernel], sizes: Mapping[str, int], bandwidth: float, overhead: float) -> float:
-    """The time that the kernels take in one stream. `bandwidth` is in bytes per second.
+    """The time from the first launch until the last kernel has finished, in one stream. `bandwidth` is in bytes per second.
 
-    The CPU needs `overhead` seconds to launch a kernel. While it launches one, the GPU is busy with the one before. So the
-    time of each kernel is the larger of two: its launch, or its memory traffic.
+    The CPU launches the kernels one after the other, without waiting for the GPU, and needs `overhead` seconds for each.
+    A kernel starts when it has been launched and the kernel before it has finished. It takes as long as its memory traffic.
     """
-    # With small tensors, every kernel costs an overhead. With large ones, every byte costs time.
-    return sum(max(overhead, traffic(kernel, sizes) / bandwidth) for kernel in kernels)
+    cpu = gpu = 0.0
+    for kernel in kernels:
+        cpu += overhead
+        gpu = max(gpu, cpu) + traffic(kernel, sizes) / bandwidth
+    return gpu

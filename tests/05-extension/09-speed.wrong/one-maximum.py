@@ -1,4 +1,4 @@
-# Rejected with: "each kernel takes the longer of its launch and its traffic"
+# Rejected with: "a kernel that is launched late starts late"
 # Takes the larger of two sums, instead of the sum of the larger times.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,9 +33,9 @@ def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
 
 
 def seconds(kernels: Sequence[Kernel], sizes: Mapping[str, int], bandwidth: float, overhead: float) -> float:
-    """The time that the kernels take in one stream. `bandwidth` is in bytes per second.
+    """The time from the first launch until the last kernel has finished, in one stream. `bandwidth` is in bytes per second.
 
-    The CPU needs `overhead` seconds to launch a kernel. While it launches one, the GPU is busy with the one before. So the
-    time of each kernel is the larger of two: its launch, or its memory traffic.
+    The CPU launches the kernels one after the other, without waiting for the GPU, and needs `overhead` seconds for each.
+    A kernel starts when it has been launched and the kernel before it has finished. It takes as long as its memory traffic.
     """
     return max(overhead * len(kernels), sum(traffic(kernel, sizes) for kernel in kernels) / bandwidth)

@@ -1,5 +1,5 @@
-# Rejected with: "each kernel takes the longer of its launch and its traffic"
-# Adds launch and traffic, although the CPU launches while the GPU works.
+# Rejected with: "the cpu launches the next kernels while the gpu works"
+# Adds launch and traffic of every kernel, although the CPU launches while the GPU works.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,9 +33,9 @@ def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
 
 
 def seconds(kernels: Sequence[Kernel], sizes: Mapping[str, int], bandwidth: float, overhead: float) -> float:
-    """The time that the kernels take in one stream. `bandwidth` is in bytes per second.
+    """The time from the first launch until the last kernel has finished, in one stream. `bandwidth` is in bytes per second.
 
-    The CPU needs `overhead` seconds to launch a kernel. While it launches one, the GPU is busy with the one before. So the
-    time of each kernel is the larger of two: its launch, or its memory traffic.
+    The CPU launches the kernels one after the other, without waiting for the GPU, and needs `overhead` seconds for each.
+    A kernel starts when it has been launched and the kernel before it has finished. It takes as long as its memory traffic.
     """
     return sum(overhead + traffic(kernel, sizes) / bandwidth for kernel in kernels)
