@@ -7,9 +7,6 @@
 #include "common/simulator/state/modules/image.hpp"
 #include "common/simulator/state/streams/capture.hpp"
 
-#include <cstdlib>
-#include <cstring>
-
 namespace cudasim {
 
 namespace {
@@ -35,8 +32,8 @@ std::shared_ptr<Function> permitted_function(CUfunction handle) {
 // A hint for a name that was not found: a C++ compiler changes names that are not extern "C".
 std::string kernels_of(const Module& module) {
   std::string text = "the module has no kernel with this name; it has";
-  const auto& kernels = module.program->kernels;
-  for (std::size_t i = 0; i < kernels.size() && i < 5; ++i) text += (i == 0 ? " " : ", ") + kernels[i].name;
+  const auto kernels = module.kernel_names();
+  for (std::size_t i = 0; i < kernels.size() && i < 5; ++i) text += (i == 0 ? " " : ", ") + kernels[i];
   if (kernels.size() > 5) text += " and " + std::to_string(kernels.size() - 5) + " more";
   return kernels.empty() ? "the module has no kernels" : text;
 }
@@ -87,8 +84,7 @@ CUresult driver::call_cuModuleUnload(CUmodule hmod) {
 CUresult driver::call_cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   require_initialized();
   require(mode != nullptr);
-  const char* wanted = std::getenv("CUDA_MODULE_LOADING");
-  *mode = wanted != nullptr && std::strcmp(wanted, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
+  *mode = lazy_loading() ? CU_MODULE_LAZY_LOADING : CU_MODULE_EAGER_LOADING;
   return CUDA_SUCCESS;
 }
 
@@ -104,14 +100,14 @@ CUresult driver::call_cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, cons
 CUresult driver::call_cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) {
   const auto module = permitted_module(mod);
   require(count != nullptr);
-  *count = static_cast<unsigned>(module->program->kernels.size());
+  *count = static_cast<unsigned>(module->kernel_names().size());
   return CUDA_SUCCESS;
 }
 
 CUresult driver::call_cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunctions, CUmodule mod) {
   const auto module = permitted_module(mod);
   require(functions != nullptr);
-  const auto& kernels = module->program->kernels;
+  const auto kernels = module->kernel_names();
   for (unsigned i = 0; i < numFunctions && i < kernels.size(); ++i) functions[i] = module->function(kernels[i]);
   return CUDA_SUCCESS;
 }
@@ -185,7 +181,7 @@ CUresult driver::call_cuFuncGetParamCount(CUfunction func, size_t* paramCount) {
 }
 
 #if CUDA_VERSION >= 12040
-// Every function is loaded with its module here.
+// Whoever has the handle of a function has it loaded: cuModuleGetFunction does that.
 CUresult driver::call_cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   permitted_function(function);
   require(state != nullptr);

@@ -4,13 +4,15 @@
 #include "common/simulator/variables.hpp"
 
 #include <pthread.h>
-#include <algorithm>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -26,6 +28,7 @@ struct Driver {
   std::vector<std::unique_ptr<Device>> machine;  // all there are
   std::vector<Device*> visible;                  // those that this process sees, in its order
   CUresult without = CUDA_ERROR_NO_DEVICE;       // what cuInit returns if no device is visible
+  std::map<std::string, std::string, std::less<>> variables;  // those that begin with CUDA_, as cuInit found them
 };
 
 Driver& driver() {
@@ -142,6 +145,17 @@ std::vector<Device*> visible_devices(const std::vector<std::unique_ptr<Device>>&
   }
 }
 
+std::map<std::string, std::string, std::less<>> cuda_variables() {
+  std::map<std::string, std::string, std::less<>> found;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const auto equals = text.find('=');
+    if (text.rfind("CUDA_", 0) == 0 && equals != std::string::npos)
+      found[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return found;
+}
+
 }  // namespace
 
 CUresult initialize() {
@@ -151,6 +165,7 @@ CUresult initialize() {
   if (phase == Phase::ready) return CUDA_SUCCESS;
   if (state.machine.empty()) {
     name_unknown_variables();
+    state.variables = cuda_variables();
     const u64 memory = memory_size();
     const u32 count = number_in("CUDASIM_DEVICES", 1, 64, 1, "a number from 1 to 64");
     for (u32 i = 0; i < count; ++i) state.machine.push_back(make_device(i, memory));
@@ -171,6 +186,13 @@ CUresult initialize() {
 void require_initialized() {
   if (phase.load(std::memory_order_acquire) != Phase::ready)
     fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+}
+
+const std::string& at_init(const char* variable) {
+  static const std::string none;
+  const auto& variables = driver().variables;
+  const auto found = variables.find(std::string_view(variable));
+  return found != variables.end() ? found->second : none;
 }
 
 std::span<Device* const> devices() { return driver().visible; }

@@ -140,10 +140,7 @@ CUresult run_kernel(const ContextLaunch& launch) {
 }  // namespace
 
 bool launch_blocking() {
-  static const bool wanted = [] {
-    const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
-    return value != nullptr && std::atoi(value) != 0;
-  }();
+  static const bool wanted = std::atoi(at_init("CUDA_LAUNCH_BLOCKING").c_str()) != 0;
   return wanted;
 }
 

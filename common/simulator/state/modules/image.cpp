@@ -2,6 +2,7 @@
 
 #include "common/simulator/state/devices/driver.hpp"
 #include "common/simulator/state/modules/compressed.hpp"
+#include "common/simulator/state/modules/jit_cache.hpp"
 #include "common/simulator/variables.hpp"
 #include "common/simulator/wanted.hpp"
 
@@ -100,9 +101,16 @@ std::string ptx_in_fatbin(std::string_view bytes, bool tell) {
 // No PTX has this character; between the texts of a linked image it separates them.
 constexpr char kSeparator = '\x1e';
 
-// A comment of ours, at the start of each text that was linked with CU_JIT_MAX_REGISTERS: the image is all that is left
-// of the linker.
-constexpr const char* kMaxRegisters = "//cudasim: maxnreg ";
+// A comment of ours, at the start of each text of a linked image: the image is all that is left of the linker. A number
+// follows, of CU_JIT_MAX_REGISTERS, and the end of the comment.
+constexpr std::string_view kLinked = "/*cudasim: linked, maxnreg ";
+
+bool is_linked(std::string_view text) { return text.starts_with(kLinked); }
+
+u32 registers_of_linker(std::string_view text) {
+  if (!is_linked(text)) return 0;
+  return static_cast<u32>(std::strtoul(std::string(text.substr(kLinked.size(), 12)).c_str(), nullptr, 10));
+}
 
 Texts split(std::string_view image) {
   Texts texts;
@@ -333,8 +341,7 @@ std::string linked_image(const Texts& texts, u32 max_registers) {
   std::string image;
   for (const std::string& text : texts) {
     if (!image.empty()) image += kSeparator;
-    if (max_registers != 0) image += kMaxRegisters + std::to_string(max_registers) + '\n';
-    image += text;
+    image += std::string(kLinked) + std::to_string(max_registers) + "*/" + text;
   }
   return image;
 }
@@ -361,39 +368,80 @@ Placement nowhere() {
   return placement;
 }
 
-std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& placement, JitOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+ptx::Module parse_text(const std::string& text, JitOptions& options) {
+  ptx::Module module = parse_or_reject(text, options);
+  limit_registers(module, options.max_registers());
+  limit_registers(module, registers_of_linker(text));
+  return module;
+}
+
+Loaded load_texts(const Texts& texts, const Placement& placement, JitOptions& options) {
   std::vector<ptx::Module> parsed;
-  for (const std::string& text : texts) {
-    parsed.push_back(parse_or_reject(text, options));
-    limit_registers(parsed.back(), options.max_registers());
-    if (text.rfind(kMaxRegisters, 0) == 0) {
-      limit_registers(parsed.back(),
-                      static_cast<u32>(std::strtoul(text.c_str() + std::strlen(kMaxRegisters), nullptr, 10)));
-    }
-  }
+  for (const std::string& text : texts) parsed.push_back(parse_text(text, options));
   Loaded loaded = load(parsed, placement);
   const std::string_view text = texts.size() == 1 ? std::string_view(texts.front()) : std::string_view();
   if (!loaded.program) reject(loaded.errors, text, options);
-  if (!loaded.warnings.empty()) options.info(log_text(loaded.warnings, false));
-  if (options.verbose()) options.info(summary(*loaded.program));
-  options.threads_per_block(kMaxThreadsPerBlock);
-  options.wall_time(std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - start).count());
-  return loaded.program;
+  return loaded;
 }
+
+// Compiles texts, or finds that this has been done before: by the linker, or by a load whose result is in the cache.
+class Compilation {
+ public:
+  Compilation(const Texts& texts, JitOptions& options) : texts_(texts), options_(options) {
+    linked_ = std::all_of(texts.begin(), texts.end(), is_linked);
+    if (!linked_) cached_as_ = linked_image(texts, options.max_registers());
+    cached_ = !linked_ && in_jit_cache(cached_as_);
+  }
+
+  std::shared_ptr<const Program> run(const Placement& placement) {
+    const Loaded loaded = load_texts(texts_, placement, options_);
+    if (!cached_ && !loaded.warnings.empty()) options_.info(log_text(loaded.warnings, false));
+    if (!cached_ && options_.verbose()) options_.info(summary(*loaded.program));
+    if (!cached_ && !linked_) add_to_jit_cache(cached_as_);
+    tell();
+    return loaded.program;
+  }
+
+  // The kernels, to be translated one by one. Null if that is not wanted, or not possible.
+  std::unique_ptr<const DeferredKernels> defer() {
+    if ((!cached_ && !linked_) || !lazy_loading() || texts_.size() != 1) return nullptr;
+    if (linked_ && options_.verbose()) return nullptr;
+    ptx::Module parsed = parse_text(texts_.front(), options_);
+    if (!DeferredKernels::possible(parsed)) return nullptr;
+    tell();
+    return std::make_unique<const DeferredKernels>(std::move(parsed));
+  }
+
+ private:
+  // As driver 580: what comes from the cache has taken no time to compile, and has nothing to log.
+  void tell() {
+    const std::chrono::duration<float, std::milli> took = std::chrono::steady_clock::now() - start_;
+    options_.threads_per_block(kMaxThreadsPerBlock);
+    options_.wall_time(cached_ ? 0 : took.count());
+  }
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const Texts& texts_;
+  JitOptions& options_;
+  std::string cached_as_;
+  bool linked_ = false, cached_ = false;
+};
 
 }  // namespace
 
 std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const Texts& texts, JitOptions& options) {
   auto memory = std::make_shared<ModuleMemory>(context);
-  const auto program = load_texts(texts, memory->placement(), options);
-  auto module = std::make_shared<Module>(context, program, std::move(memory));
+  const Placement placement = memory->placement();
+  Compilation compilation(texts, options);
+  auto deferred = compilation.defer();
+  const auto program = deferred ? load({&deferred->rest(), 1}, placement).program : compilation.run(placement);
+  auto module = std::make_shared<Module>(context, program, std::move(memory), std::move(deferred));
   module->handle = modules().add(module);
   return module;
 }
 
 std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options) {
-  return load_texts(texts, nowhere(), options);
+  return Compilation(texts, options).run(nowhere());
 }
 
 std::vector<ptx::Diagnostic> link_errors(const Texts& texts) {

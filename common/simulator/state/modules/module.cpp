@@ -74,12 +74,13 @@ const Global* find_variable(const Program& program, const std::string& name) {
 }
 
 Module::Module(const std::shared_ptr<Context>& owner, std::shared_ptr<const Program> loaded,
-               std::shared_ptr<ModuleMemory> memory)
+               std::shared_ptr<ModuleMemory> memory, std::unique_ptr<const DeferredKernels> deferred)
     : context(owner),
       health(owner->health),
       context_id(owner->id),
       program(std::move(loaded)),
-      memory_(std::move(memory)) {}
+      memory_(std::move(memory)),
+      deferred_(std::move(deferred)) {}
 
 FunctionSettings default_settings(const Kernel& kernel) {
   const u32 most = kernel.static_shared <= kSharedPerBlock ? kSharedPerBlock : kSharedPerBlockOptin;
@@ -102,34 +103,49 @@ FunctionSettings merged(const FunctionSettings& of_kernel, const FunctionSetting
   return all;
 }
 
-CUfunction Module::function(const std::string& name) {
-  for (const Kernel& kernel : program->kernels) {
-    if (kernel.name == name) return function(kernel);
+std::vector<std::string> Module::kernel_names() const {
+  if (deferred_ != nullptr) return deferred_->names();
+  std::vector<std::string> names;
+  for (const Kernel& kernel : program->kernels) names.push_back(kernel.name);
+  return names;
+}
+
+namespace {
+
+const Kernel* kernel_in(const Program& program, const std::string& name) {
+  for (const Kernel& kernel : program.kernels) {
+    if (kernel.name == name) return &kernel;
   }
   return nullptr;
 }
 
-CUfunction Module::function(const Kernel& kernel) {
+}  // namespace
+
+std::shared_ptr<const Program> Module::program_with(const std::string& name) const {
+  if (deferred_ != nullptr) return deferred_->load(name, *program);
+  return kernel_in(*program, name) != nullptr ? program : nullptr;
+}
+
+CUfunction Module::function(const std::string& name) {
   const std::scoped_lock lock(mutex_);
-  CUfunction& known = functions_[&kernel];
-  if (known != nullptr) return known;
+  if (const auto known = functions_.find(name); known != functions_.end()) return known->second;
   auto made = std::make_shared<Function>();
-  made->program = program;
-  made->kernel = &kernel;
+  made->program = program_with(name);
+  if (made->program == nullptr) return nullptr;
+  made->kernel = kernel_in(*made->program, name);
   made->memory = memory_;
   made->context = context;
   made->health = health;
   made->context_id = context_id;
   made->module = handle;
-  made->settings = default_settings(kernel);
-  known = functions().add(made);
-  made->handle = known;
-  return known;
+  made->settings = default_settings(*made->kernel);
+  made->handle = functions().add(made);
+  return functions_[name] = made->handle;
 }
 
 void Module::close() {
   const std::scoped_lock lock(mutex_);
-  for (const auto& [kernel, function] : functions_) functions().remove(function);
+  for (const auto& [name, function] : functions_) functions().remove(function);
   functions_.clear();
 }
 

@@ -4,6 +4,7 @@
 #include "common/simulator/ptx/load.hpp"
 #include "common/simulator/state/contexts/context.hpp"
 #include "common/simulator/state/errors/registry.hpp"
+#include "common/simulator/state/modules/deferred.hpp"
 
 #include <map>
 #include <string>
@@ -69,26 +70,31 @@ struct Function {
 
 class Module {
  public:
+  // `deferred`: kernels that the program does not have yet; null if it has all.
   Module(const std::shared_ptr<Context>& context, std::shared_ptr<const Program> program,
-         std::shared_ptr<ModuleMemory> memory);
+         std::shared_ptr<ModuleMemory> memory, std::unique_ptr<const DeferredKernels> deferred = nullptr);
 
   const std::weak_ptr<Context> context;
   const std::shared_ptr<Health> health;
   const u64 context_id;
-  const std::shared_ptr<const Program> program;
+  const std::shared_ptr<const Program> program;  // the variables, and the kernels unless they are deferred
   CUmodule handle = nullptr;
   bool of_library = false;  // belongs to a CUlibrary: cuModuleUnload must not take it
 
+  std::vector<std::string> kernel_names() const;
   // The handle of a function, the same each time; null if the module has none of that name.
   CUfunction function(const std::string& name);
-  CUfunction function(const Kernel& kernel);
   // Forgets the functions' handles.
   void close();
 
  private:
+  // The program that has the kernel of this name, translated now if it was deferred; null if there is none.
+  std::shared_ptr<const Program> program_with(const std::string& name) const;
+
   const std::shared_ptr<ModuleMemory> memory_;
+  const std::unique_ptr<const DeferredKernels> deferred_;
   std::mutex mutex_;
-  std::map<const Kernel*, CUfunction> functions_;
+  std::map<std::string, CUfunction> functions_;
 };
 
 // A variable by name, .visible ones first; the driver finds the others too (nvcc writes no .visible for the variables
