@@ -279,3 +279,67 @@ FRESH_CASE("A pool goes to another process as a file descriptor, its allocations
         return failures;
       });
 }
+
+FRESH_CASE("Device memory that two processes have counts once", "[ipc][vmm]") {
+  in_two_processes(
+      [](const Side& other) {
+        conformance::context();
+        constexpr std::size_t size = 64 << 20;
+        other.tell('x');
+        other.hear<char>();  // it knows how much is free
+        CUdeviceptr d = 0;
+        CUipcMemHandle handle{};
+        CU_CHECK(cuMemAlloc(&d, size));
+        CU_CHECK(cuIpcGetMemHandle(&handle, d));
+        CUmemAllocationProp properties{};
+        properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+        properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+        properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+        CUmemGenericAllocationHandle memory = 0;
+        int descriptor = -1;
+        CU_CHECK(cuMemCreate(&memory, size, &properties, 0));
+        CU_CHECK(cuMemExportToShareableHandle(&descriptor, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        other.tell(handle);
+        other.tell_descriptor(descriptor);
+        close(descriptor);
+        other.hear<char>();  // it has mapped both
+        CU_CHECK(cuMemRelease(memory));
+        other.tell('x');
+        other.hear<char>();
+        CU_CHECK(cuMemFree(d));
+      },
+      [](const Side& other) {
+        int failures = 0;
+        conformance::context();
+        constexpr long long size = 64 << 20;
+        const auto taken = [](std::size_t before) {
+          std::size_t free = 0, total = 0;
+          CU_CHECK(cuMemGetInfo(&free, &total));
+          return static_cast<long long>(before) - static_cast<long long>(free);
+        };
+        other.hear<char>();
+        const auto before = static_cast<std::size_t>(-taken(0));
+        other.tell('x');
+        const auto handle = other.hear<CUipcMemHandle>();
+        const int descriptor = other.hear_descriptor();
+        HOLDS(taken(before) == 2 * size);
+        CUdeviceptr d = 0, mapped = 0;
+        CUmemGenericAllocationHandle memory = 0;
+        CU_CHECK(cuIpcOpenMemHandle(&d, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+        CU_CHECK(cuMemImportFromShareableHandle(&memory, reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)),
+                                                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+        close(descriptor);
+        CU_CHECK(cuMemAddressReserve(&mapped, size, 0, 0, 0));
+        CU_CHECK(cuMemMap(mapped, size, 0, memory, 0));
+        HOLDS(taken(before) == 2 * size);
+        other.tell('x');
+        other.hear<char>();  // the other one has released the second array
+        HOLDS(taken(before) == 2 * size);
+        CU_CHECK(cuMemUnmap(mapped, size));
+        CU_CHECK(cuMemRelease(memory));
+        HOLDS(taken(before) == size);
+        CU_CHECK(cuIpcCloseMemHandle(d));
+        other.tell('x');
+        return failures;
+      });
+}

@@ -57,6 +57,37 @@ void in_two_streams() {
   CU_CHECK(stage.run(profile::lessons()[0]));
 }
 
+// Two processes launch kernels at the same time; one of them uses a green context, too.
+void in_two_processes() {
+  const pid_t other = fork();
+  {
+    profile::Stage stage;
+    for (int i = 0; i < 100; ++i) CU_CHECK(stage.run(profile::lessons()[0]));
+#if CUDA_VERSION >= 13000
+    if (other != 0) {
+      CUdevResource all, part;
+      CUdevResourceDesc description;
+      CUgreenCtx green;
+      CUstream stream;
+      CUdeviceptr memory;
+      unsigned count = 1;
+      CU_CHECK(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
+      CU_CHECK(cuDevSmResourceSplitByCount(&part, &count, &all, nullptr, 0, 16));
+      CU_CHECK(cuDevResourceGenerateDesc(&description, &part, 1));
+      CU_CHECK(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+      CU_CHECK(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
+      CU_CHECK(cuMemAlloc(&memory, 4));
+      CU_CHECK(cuMemsetD8Async(memory, 7, 4, stream));
+      CU_CHECK(cuStreamSynchronize(stream));
+    }
+#endif
+  }
+  if (other == 0) std::exit(0);
+  int status = -1;
+  waitpid(other, &status, 0);
+  CHECK(status == 0);
+}
+
 // ---- The child, and what it wrote
 
 struct Said {
@@ -172,6 +203,7 @@ TEST_CASE("The child launches the cases that it is given", "[.child]") {
   if (which == nullptr) return;
   if (std::string(which) == "out of bounds") return out_of_bounds();
   if (std::string(which) == "in two streams") return in_two_streams();
+  if (std::string(which) == "in two processes") return in_two_processes();
   profile::Stage stage;
   for (const profile::Case& c : chosen(which)) CU_CHECK(stage.run(c));
 }
@@ -436,6 +468,37 @@ TEST_CASE("The timeline has rows for threads and streams", "[timeline]") {
   CHECK(number(fill, {"tid"}) != number(copy, {"tid"}));
   const std::regex duration("\"dur\": -");
   CHECK(!std::regex_search(text, duration));
+}
+
+TEST_CASE("The timeline of two processes shows whose turn it is, and which streams have a part of the device",
+          "[timeline]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Scratch file("timeline.json");
+  child("in two processes", {{"CUDASIM_TIMELINE", file.path.c_str()}});
+  const std::string text = file.text();
+  INFO(text);
+  CHECK(Json(text).valid());
+  struct Turn {
+    double begin, end, process;
+  };
+  std::vector<Turn> turns;
+  std::set<double> processes;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("\"cat\": \"turn\"") == std::string::npos) continue;
+    turns.push_back({number(line, {"ts"}), number(line, {"ts"}) + number(line, {"dur"}), number(line, {"tid"})});
+    processes.insert(turns.back().process);
+  }
+  CHECK(processes.size() == 2);
+  std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.begin < b.begin; });
+  for (std::size_t i = 1; i < turns.size(); ++i) {
+    CAPTURE(i);
+    CHECK(turns[i].begin >= turns[i - 1].end - 1);  // microseconds
+  }
+  CHECK(text.find("\"name\": \"device 0: whose turn it is\"") != std::string::npos);
+#if CUDA_VERSION >= 13000
+  CHECK(std::regex_search(text, std::regex("\"name\": \"stream \\d+, green context of 16 multiprocessors\"")));
+#endif
 }
 
 // ---- The film

@@ -365,6 +365,7 @@ bool Grid::work(bool caller) {
       return false;
     }
     give_back(std::move(share), outcome, spent);
+    if (launch.between_blocks != nullptr) launch.between_blocks(launch.device);
     if (launch.cancelled != nullptr && launch.cancelled->load(std::memory_order_relaxed)) return cancel(), false;
     if (!offered && done >= kAlone && has_work()) {
       offer(*this);

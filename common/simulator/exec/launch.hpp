@@ -34,6 +34,9 @@ struct Launch {
   std::unique_ptr<GridObserver> (*observe)(Grid& grid) = nullptr;
   // Sets the condition of a graph (cudaGraphSetConditional); false if the handle is unknown. May be null.
   bool (*set_condition)(u64 handle, u32 value) = nullptr;
+  // Called now and then, between two blocks or within one that runs for long: may let others have the device first. May
+  // be null.
+  void (*between_blocks)(u32 device) = nullptr;
   // Calls a function of the device runtime for a thread (state/launches/device_runtime.hpp). May be null.
   u64 (*device_runtime)(Warp& warp, u32 lane, u32 function, const std::byte* arguments) = nullptr;
 };

@@ -1,5 +1,7 @@
 #include "common/simulator/state/contexts/green.hpp"
 
+#include "common/simulator/state/streams/timeline.hpp"
+
 namespace cudasim {
 
 Registry<GreenContext, CUgreenCtx>& green_contexts() {
@@ -43,6 +45,8 @@ void join_green_context(CUgreenCtx handle, const std::shared_ptr<Stream>& stream
   std::erase_if(green->streams, [](const auto& weak) { return weak.expired(); });
   green->streams.push_back(stream);
   green_owners().by_stream[stream->handle] = handle;
+  if (timeline_on())
+    timeline_describe(stream->id, ", green context of " + std::to_string(green->count) + " multiprocessors");
 }
 
 u64 green_id_of(CUcontext handle) {

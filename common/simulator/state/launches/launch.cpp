@@ -8,6 +8,8 @@
 #include "common/simulator/state/launches/condition.hpp"
 #include "common/simulator/state/launches/device_runtime.hpp"
 #include "common/simulator/state/launches/occupancy.hpp"
+#include "common/simulator/state/processes/family.hpp"
+#include "common/simulator/state/processes/turns.hpp"
 #include "common/simulator/state/streams/timeline.hpp"
 #include "common/simulator/text.hpp"
 #include "common/simulator/watch/watch.hpp"
@@ -124,11 +126,19 @@ CUresult code_of(FaultKind kind) {
   return CUDA_ERROR_UNKNOWN;
 }
 
+void note_turn(u32 device, const std::optional<TurnTaken>& taken) {
+  if (taken && timeline_on()) timeline_turn(device, *taken);
+}
+
+void between_blocks(u32 device) { note_turn(device, next_turn(device)); }
+
 // A kernel's end as the context sees it. The executor has told on stderr what went wrong.
 CUresult run_grid(const Launch& launch) {
   if (timeline_on())
     timeline_note("\"grid\": \"" + coordinates(launch.grid) + "\", \"block\": \"" + coordinates(launch.block) + "\"");
+  enter_turns(launch.device);
   const std::optional<Fault> fault = run(launch);
+  note_turn(launch.device, leave_turns(launch.device));
   return fault ? code_of(fault->kind) : CUDA_SUCCESS;
 }
 
@@ -225,6 +235,7 @@ Operation prepare_launch(std::shared_ptr<const Function> function, const Resolve
   launch.cancelled = &function->health->ended;
   launch.observe = watch_grid;
   launch.set_condition = set_condition;
+  if (family() != nullptr) launch.between_blocks = between_blocks;
   launch.device_runtime = call_device_runtime;
   context->builtins |= kernel.builtins;
   context->raise_limit(CU_LIMIT_STACK_SIZE, round_up(kernel.stack_bytes, 16));

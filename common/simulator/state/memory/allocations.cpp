@@ -2,6 +2,7 @@
 
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/contexts/first_contexts.hpp"
+#include "common/simulator/state/processes/family.hpp"
 #include "common/simulator/state/streams/thread.hpp"
 
 #include <sys/mman.h>
@@ -64,6 +65,12 @@ void remember(u64 base, Context& context, std::shared_ptr<Share> share) {
   all.by_base[base] = {context.weak_from_this(), context.id, std::move(share)};
 }
 
+// What is free if this process has allocated so many bytes.
+u64 free_beside(const Device& device, u64 used) {
+  const i64 all = static_cast<i64>(used) + memory_of_others(device.index);
+  return device.memory - std::min(device.memory, static_cast<u64>(std::max<i64>(all, 0)));
+}
+
 }  // namespace
 
 Share::Share(Device& device, u64 bytes) : device_(device), bytes_(round_up(bytes, kUnit)) {
@@ -71,16 +78,23 @@ Share::Share(Device& device, u64 bytes) : device_(device), bytes_(round_up(bytes
   std::atomic<u64>& used = device.memory_used;
   u64 before = used.load();
   do {
-    require(bytes_ <= device.memory - before, CUDA_ERROR_OUT_OF_MEMORY, [&] {
-      return std::to_string(bytes_) + " bytes were requested, but only " + std::to_string(device.memory - before) +
-             " of " + std::to_string(device.memory) + " are free on the device";
+    const u64 free = free_beside(device, before);
+    require(bytes_ <= free, CUDA_ERROR_OUT_OF_MEMORY, [&] {
+      return std::to_string(bytes_) + " bytes were requested, but only " + std::to_string(free) + " of " +
+             std::to_string(device.memory) + " are free on the device";
     });
   } while (!used.compare_exchange_weak(before, before + bytes_));
+  count_memory(device.index, static_cast<i64>(bytes_));
 }
 
-Share::~Share() { device_.memory_used -= bytes_; }
+Share::~Share() {
+  device_.memory_used -= bytes_;
+  count_memory(device_.index, -static_cast<i64>(bytes_));
+}
 
-u64 free_memory(Device& device) { return device.memory - device.memory_used; }
+u64 free_memory(Device& device) { return free_beside(device, device.memory_used); }
+
+u64 in_units_of_shares(u64 bytes) { return round_up(bytes, kUnit); }
 
 void require_host_memory(u64 bytes) {
   constexpr u64 kAlwaysThere = u64{64} << 20;  // too little to ask about

@@ -23,8 +23,11 @@ class Share {
   u64 bytes_;
 };
 
-// Bytes of the device's memory that are not allocated.
+// Bytes of the device's memory that no process of the family has allocated.
 u64 free_memory(Device& device);
+
+// How much a share of so many bytes takes.
+u64 in_units_of_shares(u64 bytes);
 
 // Throws CUDA_ERROR_OUT_OF_MEMORY unless the host, and the control group that this process is in, have as much left:
 // asked for more, the system does not refuse but ends a process later.

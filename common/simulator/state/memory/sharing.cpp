@@ -28,6 +28,7 @@ std::shared_ptr<SharedMemory> shared_bytes(const Allocation& allocation, Context
   if (auto memory = known.lock()) return memory;
   std::erase_if(all.by_base, [&](const auto& one) { return one.first != allocation.base && one.second.expired(); });
   auto memory = SharedMemory::make(SharedMemory::Purpose::allocation, allocation.size);
+  memory->count_on(owner.device.index, in_units_of_shares(allocation.size), true);
   owner.synchronize();  // whatever may be writing while the bytes move
   require(AddressSpace::instance().rehome(allocation.base, memory->get(), memory));
   known = memory;
@@ -56,6 +57,7 @@ u64 open_shared_memory(Context& context, const MemoryHandle& handle, unsigned fl
     return known->second.base;
   }
   const auto memory = SharedMemory::open(SharedMemory::Purpose::allocation, handle.where);
+  memory->count_on(context.device.index, in_units_of_shares(handle.size), false);
   const u64 base = enter_shared_memory(context, memory->get(), handle.size, flags, "cuIpcOpenMemHandle", memory)->base;
   all.by_serial[handle.where.serial] = {base, 1};
   return base;

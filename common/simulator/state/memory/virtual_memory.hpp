@@ -35,6 +35,7 @@ struct Physical {
     take_share(size);
     if (can_be_exported() || is_on_host()) {
       shared = SharedMemory::make(SharedMemory::Purpose::physical_memory, size, &wanted, sizeof wanted);
+      count_shared();
     } else {
       own.emplace(size, kGranularity);
     }
@@ -42,6 +43,11 @@ struct Physical {
   Physical(const CUmemAllocationProp& known, std::shared_ptr<SharedMemory> imported)
       : properties(known), shared(std::move(imported)) {
     take_share(shared->size());
+    count_shared();
+  }
+
+  void count_shared() {
+    if (share) shared->count_on(device_at(properties.location.id).index, share->bytes(), true);
   }
 
   void take_share(u64 size) {

@@ -2,11 +2,13 @@
 // that say which process has it.
 #pragma once
 #include "common/simulator/state/errors/failure.hpp"
+#include "common/simulator/state/processes/family.hpp"
 #include "common/simulator/types.hpp"
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace cudasim {
 
@@ -42,6 +44,8 @@ class SharedMemory {
   // The same bytes at `address` as well, in the place of what is there. `protection`: mmap's. False if the system
   // refuses.
   bool show_at(u64 address, int protection) const;
+  // The bytes are a device's memory, which counts once for all processes that have it. See PieceOfMemory.
+  void count_on(u32 device, u64 bytes, bool counted) { piece_.emplace(serial(), bytes, device, counted); }
   // A descriptor of the caller's own. Throws CUDA_ERROR_OPERATING_SYSTEM.
   int descriptor() const;
 
@@ -58,6 +62,7 @@ class SharedMemory {
   int file_;
   Label label_;
   std::byte* bytes_ = nullptr;
+  std::optional<PieceOfMemory> piece_;
 };
 
 // The memory of other processes that a context has opened, by serial number. It ends with the context.

@@ -1,9 +1,11 @@
 #include "common/simulator/state/streams/timeline.hpp"
 
 #include "common/simulator/state/errors/errors.hpp"
+#include "common/simulator/state/processes/family.hpp"
 #include "common/simulator/state/streams/thread.hpp"
 #include "common/simulator/text.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,11 +13,17 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
 namespace cudasim {
 namespace {
 
 constexpr u64 kHost = 1, kContexts = 2;  // "processes" of the file: the program, and each context
+constexpr u64 kOfMember = 1000;          // so many numbers for each process of a family
+constexpr u64 kTurns = 1'000'000;        // and one for each device that processes share
+constexpr u32 kOpening = 1u << 31, kClosed = 1u << 30;  // Family::timelines, besides numbers of processes
+constexpr const char* kEnd = "\n]\n";
+constexpr off_t kEndSize = 3;
 constexpr u64 kRowsOfStream = 64;        // what graphs do at the same time in one stream needs rows of its own
 
 thread_local std::string noted;
@@ -26,7 +34,10 @@ struct Timeline {
   pid_t owner = 0;
   bool first = true;
   TimelineClock::time_point start = TimelineClock::now();
+  bool shared = false;  // with the family
+  u64 base = 0;         // of the numbers of this process
   std::map<const Health*, u64> contexts;
+  std::map<u64, std::string> descriptions;  // of streams
   std::set<std::pair<u64, u64>> named, busy;  // rows, by process and row
   u64 arrows = 0;
 
@@ -38,8 +49,59 @@ struct Timeline {
   void write(const std::string& event) {
     if (file == nullptr || owner != getpid()) return;
     std::fprintf(file, "%s%s", first ? "[\n" : ",\n", event.c_str());
-    std::fflush(file);
+    std::fflush(file);  // in one piece: other processes append to the file, too
     first = false;
+  }
+
+  void open() {
+    owner = getpid();
+    Family* const all = family();
+    if (all == nullptr) {
+      file = std::fopen(timeline_wanted().c_str(), "w");
+      name("process_name", kHost, 0, "the program");
+      return;
+    }
+    shared = true;
+    const u32 before = begin(*all);
+    if (before == 0) {
+      if (std::FILE* const emptied = std::fopen(timeline_wanted().c_str(), "w")) std::fclose(emptied);
+      all->timeline_start = start.time_since_epoch().count();
+    }
+    file = std::fopen(timeline_wanted().c_str(), "a");
+    struct stat known{};
+    if (file != nullptr && before == kClosed && fstat(fileno(file), &known) == 0 && known.st_size > kEndSize)
+      first = ftruncate(fileno(file), known.st_size - kEndSize) != 0;
+    if (before != 0) first = false;
+    start = TimelineClock::time_point(TimelineClock::duration(all->timeline_start));
+    base = kOfMember * all->self();
+    name("process_name", base + kHost, 0, "process " + std::to_string(owner));
+    if (before == 0 || before == kClosed) all->timelines = 1;
+  }
+
+  // What Family::timelines was before. 0 and kClosed: the caller opens the file for all, and then writes 1.
+  static u32 begin(Family& all) {
+    for (u32 known = all.timelines;;) {
+      if (known == kOpening) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        known = all.timelines;
+        continue;
+      }
+      const bool alone = known == 0 || known == kClosed;
+      if (all.timelines.compare_exchange_strong(known, alone ? kOpening : known + 1)) return known;
+    }
+  }
+
+  void close() {
+    if (file == nullptr || owner != getpid()) return;
+    u32 writers = 1;
+    if (shared) {
+      writers = family()->timelines;
+      while (!family()->timelines.compare_exchange_weak(writers, writers == 1 ? kOpening : writers - 1)) continue;
+    }
+    if (writers == 1) std::fputs(kEnd, file);
+    std::fclose(file);
+    file = nullptr;
+    if (writers == 1 && shared) family()->timelines = kClosed;
   }
 
   void name(const char* what, u64 process, u64 row, const std::string& text) {
@@ -52,8 +114,9 @@ struct Timeline {
   }
 
   u64 context_of(const Health* health) {
-    const auto [found, made] = contexts.emplace(health, kContexts + contexts.size());
-    if (made) name("process_name", found->second, 0, "context " + std::to_string(contexts.size()));
+    const auto [found, made] = contexts.emplace(health, base + kContexts + contexts.size());
+    const std::string whose = family() != nullptr ? " of process " + std::to_string(owner) : "";
+    if (made) name("process_name", found->second, 0, "context " + std::to_string(contexts.size()) + whose);
     return found->second;
   }
 };
@@ -63,9 +126,7 @@ void close_at_exit();
 Timeline& timeline() {
   static Timeline& made = *[] {
     auto* fresh = new Timeline;
-    fresh->file = std::fopen(timeline_wanted().c_str(), "w");
-    fresh->owner = getpid();
-    fresh->name("process_name", kHost, 0, "the program");
+    fresh->open();
     std::atexit(close_at_exit);
     return fresh;
   }();
@@ -75,10 +136,7 @@ Timeline& timeline() {
 void close_at_exit() {
   Timeline& t = timeline();
   const std::scoped_lock lock(t.mutex);
-  if (t.file == nullptr || t.owner != getpid()) return;
-  std::fputs("\n]\n", t.file);
-  std::fclose(t.file);
-  t.file = nullptr;
+  t.close();
 }
 
 std::string event(const char* phase, const std::string& name, const char* category, u64 process, u64 row, double at) {
@@ -126,9 +184,10 @@ void TimelineCall::ends(const char* function, CUresult result) const {
   const Thread& thread = this_thread();
   Timeline& t = timeline();
   const std::scoped_lock lock(t.mutex);
-  t.name_row(kHost, thread.number, "thread " + std::to_string(thread.number));
+  const u64 host = t.base + kHost;
+  t.name_row(host, thread.number, "thread " + std::to_string(thread.number));
   const double begin = t.microseconds(begin_);
-  t.write(event("X", plain_name(function), "call", kHost, thread.number, begin) + lasting(t.microseconds(end) - begin) +
+  t.write(event("X", plain_name(function), "call", host, thread.number, begin) + lasting(t.microseconds(end) - begin) +
           ", \"args\": {\"result\": \"" + error_name(result) + "\"}}");
 }
 
@@ -138,8 +197,8 @@ u64 timeline_enters(const Operation& operation) {
   const Thread& thread = this_thread();
   Timeline& t = timeline();
   const std::scoped_lock lock(t.mutex);
-  const u64 arrow = ++t.arrows;
-  t.write(event("s", "enters", "order", kHost, thread.number, t.microseconds(now)) +
+  const u64 arrow = (t.base << 32) + ++t.arrows;
+  t.write(event("s", "enters", "order", t.base + kHost, thread.number, t.microseconds(now)) +
           ", \"id\": " + std::to_string(arrow) + "}");
   return arrow;
 }
@@ -154,9 +213,10 @@ TimelineTask::TimelineTask(const Health* of_context, const Operation& operation)
     row_ = operation.stream * kRowsOfStream;
     while (row_ % kRowsOfStream != kRowsOfStream - 1 && t.busy.count({context_, row_}) != 0) ++row_;
     t.busy.insert({context_, row_});
-    const std::string name = operation.stream == 0   ? "no stream"
-                             : operation.stream == 1 ? "default stream"
-                                                     : "stream " + std::to_string(operation.stream);
+    std::string name = operation.stream == 0   ? "no stream"
+                       : operation.stream == 1 ? "default stream"
+                                               : "stream " + std::to_string(operation.stream);
+    if (const auto more = t.descriptions.find(operation.stream); more != t.descriptions.end()) name += more->second;
     const u64 beside = row_ % kRowsOfStream;
     t.name_row(context_, row_, beside == 0 ? name : name + ", at the same time");
   }
@@ -187,6 +247,24 @@ void TimelineTask::ends(CUresult result) const {
   if (operation_.arrow == 0) return;
   t.write(event("f", "enters", "order", context_, row_, begin) +
           ", \"bp\": \"e\", \"id\": " + std::to_string(operation_.arrow) + "}");
+}
+
+void timeline_turn(u32 device, const TurnTaken& taken) {
+  Timeline& t = timeline();
+  const std::scoped_lock lock(t.mutex);
+  const u64 group = kTurns + device, row = static_cast<u64>(getpid());
+  if (t.named.insert({group, row}).second) {
+    t.name("process_name", group, 0, "device " + std::to_string(device) + ": whose turn it is");
+    t.name("thread_name", group, row, "process " + std::to_string(row));
+  }
+  const double begin = t.microseconds(taken.begin);
+  t.write(event("X", "turn", "turn", group, row, begin) + lasting(t.microseconds(taken.end) - begin) + "}");
+}
+
+void timeline_describe(u64 stream, const std::string& text) {
+  Timeline& t = timeline();
+  const std::scoped_lock lock(t.mutex);
+  t.descriptions[stream] = text;
 }
 
 void timeline_note(const std::string& arguments) { noted = arguments; }

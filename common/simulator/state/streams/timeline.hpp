@@ -1,7 +1,9 @@
 // CUDASIM_TIMELINE=file.json: what happened when, for chrome://tracing and ui.perfetto.dev: one row for each thread of
 // the program, with its calls of the driver, and one for each stream, with its copies, kernels, host functions and
-// events. An arrow leads from a call to what it has entered.
+// events. An arrow leads from a call to what it has entered. The processes of a family write to the same file, and their
+// turns with a device are one more row for each of them.
 #pragma once
+#include "common/simulator/state/processes/turns.hpp"
 #include "common/simulator/state/streams/scheduler.hpp"
 #include "common/simulator/wanted.hpp"
 
@@ -40,6 +42,12 @@ class TimelineTask {
   u64 context_ = 0, row_ = 0;
   TimelineClock::time_point begin_;
 };
+
+// A turn of this process with a device that it shares.
+void timeline_turn(u32 device, const TurnTaken& taken);
+
+// More to say of a stream, behind its number.
+void timeline_describe(u64 stream, const std::string& text);
 
 // More to say of the work that this thread is doing: "\"key\": value, …".
 void timeline_note(const std::string& arguments);
