@@ -9,6 +9,7 @@ import sys
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from common.built import built
 
@@ -16,6 +17,18 @@ SEES_A_GPU = torch.cuda.is_available()
 DEVICES = ["cpu", "cuda"] if SEES_A_GPU else ["cpu"]
 # How far a result may be from the exact one: half a unit in the last place of the type, and the errors of computing in it.
 ERRORS = {torch.float16: 2**-11, torch.bfloat16: 2**-8, torch.float32: 2**-22, torch.float64: 2**-51}
+
+
+class Calls(TorchDispatchMode):
+    """Lists the ops that PyTorch calls, by their names."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+        self.names.append(op.name())
+        return op(*args, **kwargs or {})
 
 
 def assert_right(y, x, b):
@@ -71,6 +84,17 @@ def test_first_and_second_gradients(square_plus, device):
         assert torch.autograd.gradgradcheck(square_plus.square_plus, inputs)
 
 
+def test_a_gradient_that_is_not_needed_is_not_computed(square_plus, device):
+    for of_x, of_b in (True, False), (False, True), (True, True):
+        x = torch.rand(3, device=device, requires_grad=of_x)
+        b = torch.rand(3, device=device, requires_grad=of_b)
+        y = square_plus.square_plus(x, b)
+        with Calls() as calls:
+            y.sum().backward()
+        assert (x.grad is not None, b.grad is not None) == (of_x, of_b)
+        assert calls.names.count("square_plus::backward") == of_x
+
+
 def test_tensors_with_no_elements_and_with_one_element_work(square_plus, device):
     x = torch.zeros(0, 3, device=device, requires_grad=True)
     y = square_plus.square_plus(x, torch.ones(3, device=device))
@@ -96,6 +120,14 @@ def test_autocast_computes_in_float32_and_gradients_keep_their_dtype(square_plus
     assert y.dtype == torch.float32 and y.tolist() == [90001] * 3
     y.sum().backward()
     assert x.grad.dtype == torch.float16 and x.grad.tolist() == [600] * 3
+
+
+def test_autocast_does_not_convert_float64(square_plus, device):
+    x, b = torch.ones(3, device=device, dtype=torch.float64), torch.ones(3, device=device, dtype=torch.float16)
+    with torch.autocast(device, dtype=torch.bfloat16):
+        assert square_plus.square_plus(x, x).dtype == torch.float64
+        with pytest.raises(RuntimeError, match="both must have the same dtype"):
+            square_plus.square_plus(x, b)
 
 
 def test_forward_and_backward_compile_into_one_graph_each(square_plus, device):

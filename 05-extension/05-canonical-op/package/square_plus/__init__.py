@@ -33,18 +33,20 @@ def save_x(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
     ctx.save_for_backward(inputs[0])  # without b, which would stay in memory until the backward pass
 
 
-def gradients(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor]:
+def gradients(ctx: Any, g: Tensor) -> tuple[Tensor | None, Tensor | None]:
     (x,) = ctx.saved_tensors
-    return ops.backward(x, g), g
+    of_x, of_b = ctx.needs_input_grad  # data, for example, needs no gradient
+    return ops.backward(x, g) if of_x else None, g if of_b else None
 
 
 def save_inputs(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
     ctx.save_for_backward(*inputs)
 
 
-def second_gradients(ctx: Any, h: Tensor) -> tuple[Tensor, Tensor]:
+def second_gradients(ctx: Any, h: Tensor) -> tuple[Tensor | None, Tensor | None]:
     x, g = ctx.saved_tensors
-    return ops.backward(g, h), ops.backward(x, h)
+    of_x, of_g = ctx.needs_input_grad
+    return ops.backward(g, h) if of_x else None, ops.backward(x, h) if of_g else None
 
 
 def batched(op: Any, info: Any, in_dims: tuple[int | None, int | None], first: Tensor, second: Tensor) -> tuple[Tensor, int]:
