@@ -247,11 +247,15 @@ cudaError_t find_kernel(const void* stub, CUkernel* handle) {
   const cudaError_t error = ready();
   if (error != cudaSuccess) return error;
   if (Kernel* kernel = announced(stub)) return handle_of(*kernel, handle);
-  const Lock lock(registry().mutex);
   if (stub == nullptr) return cudaErrorInvalidDeviceFunction;
-  if (registry().stubs.count(stub) == 0) return cudaErrorInvalidResourceHandle;
   *handle = static_cast<CUkernel>(const_cast<void*>(stub));  // the program passes a handle as if it were a stub
-  return cudaSuccess;
+  const auto is_ours = [stub] {
+    const Lock lock(registry().mutex);
+    return registry().stubs.count(stub) != 0;
+  };
+  CUfunction function = nullptr;  // a kernel that the program has loaded with the driver is known to the driver alone
+  const bool exists = is_ours() || driver().cuKernelGetFunction(&function, *handle) == CUDA_SUCCESS;
+  return exists ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
 cudaError_t find_function(const void* stub, CUfunction* function) {
