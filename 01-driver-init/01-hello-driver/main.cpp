@@ -1,4 +1,4 @@
-// Initializes the driver, asks it which CUDA version it supports, and lists the NVIDIA libraries this process uses.
+// Asks the driver which CUDA version it supports, initializes it, and lists the NVIDIA libraries this process uses.
 #include <cuda.h>
 
 #include <cstdio>
@@ -15,20 +15,20 @@ bool is_loaded(const std::string& name) {
 }
 
 int main() {
-  CUresult result = cuInit(0);
-  if (result != CUDA_SUCCESS) {
-    std::fprintf(stderr, "cuInit failed with error %d\n", result);
-    return 1;
-  }
-
   int version = 0;
-  result = cuDriverGetVersion(&version);
+  CUresult result = cuDriverGetVersion(&version);
   if (result != CUDA_SUCCESS) {
     std::fprintf(stderr, "cuDriverGetVersion failed with error %d\n", result);
     return 1;
   }
   std::printf("driver:  CUDA %d.%d (reported as %d)\n", version / 1000, version % 1000 / 10, version);
   std::printf("headers: CUDA %d.%d\n", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
+
+  result = cuInit(0);
+  if (result != CUDA_SUCCESS) {
+    std::fprintf(stderr, "cuInit failed with error %d\n", result);
+    return 1;
+  }
 
   const bool driver = is_loaded("/libcuda.so");
   const bool runtime = is_loaded("/libcudart.so");
