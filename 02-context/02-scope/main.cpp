@@ -1,6 +1,10 @@
 // Ties contexts and memory to C++ scopes, and compares what two functions leave behind when they fail halfway.
 #include "common/cu.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -60,8 +64,40 @@ bool leaks(const char* how, CUresult (*work)(CUdevice, CUdeviceptr*), CUdevice d
   return contexts != 0 || memory;
 }
 
+struct Witness {
+  bool* destroyed;
+  explicit Witness(bool* to) : destroyed(to) {}
+  ~Witness() { *destroyed = true; }
+};
+
+// Prints whether the destructor of a local variable runs when `leave` ends its block. Runs in a process of its own,
+// because `leave` may end the process. Returns whether the destructor has run.
+bool destructor_runs(const char* way, const std::function<void()>& leave) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    static bool destroyed = false;
+    std::atexit([] { _exit(destroyed ? 0 : 1); });  // the last thing that std::exit does
+    try {
+      const Witness witness(&destroyed);
+      leave();
+    } catch (const std::exception&) {
+    }
+    std::exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  const bool runs = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  std::printf("%-31s| %s\n", way, runs ? "runs" : "does not run");
+  return runs;
+}
+
 int main() try {
-  std::printf("scope                          | the stack, current context first\n");
+  std::printf("a call fails, checked with     | the destructor of a local variable\n");
+  const bool thrown = destructor_runs("CU_THROW", [] { CU_THROW(cuInit(7)); });
+  const bool ended = destructor_runs("CU_CHECK", [] { CU_CHECK(cuInit(7)); });
+
+  std::printf("\nscope                          | the stack, current context first\n");
   {
     cu::Context a;
     show("{ cu::Context a;", a.handle);
@@ -82,7 +118,7 @@ int main() try {
   std::printf("\nthe second allocation fails    | contexts left  | memory left\n");
   const bool hand = leaks("by hand, every call checked", by_hand, callers.device);
   const bool owners = leaks("with owners", with_owners, callers.device);
-  return hand && !owners ? 0 : 1;
+  return thrown && !ended && hand && !owners ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

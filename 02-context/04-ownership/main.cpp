@@ -1,6 +1,8 @@
 // Creates resources while a context is current, destroys the context, and shows which resources still exist.
 #include "common/cu.hpp"
 
+#include <unistd.h>
+
 #include <string>
 #include <vector>
 
@@ -27,6 +29,17 @@ std::string describe(CUdeviceptr address, const Contexts& contexts) {
   CU_CHECK(cuMemcpyDtoH(&number, address, sizeof number));
   const char* const name = owner == contexts.a ? "A" : owner == contexts.b ? "B" : "no context";
   return std::string(name) + ", value " + std::to_string(number);
+}
+
+// Whether the CPU can read an address. The operating system reads it for us: if there is no memory, write() fails,
+// whereas an access of our own would end the program.
+bool cpu_can_read(const void* address) {
+  int ends[2];
+  if (pipe(ends) != 0) return false;
+  const bool readable = write(ends[1], address, 1) == 1;
+  close(ends[0]);
+  close(ends[1]);
+  return readable;
 }
 
 std::size_t free_on_device() {
@@ -72,6 +85,7 @@ int main() {
                                      {"a library's variable", in_library, ""}};
   for (Resource& resource : resources) resource.before = describe(resource.address, contexts);
   const bool taken = free_before >= free_on_device() + kBytes;
+  const bool readable_before = cpu_can_read(pinned);
 
   CU_CHECK(cuCtxDestroy(contexts.a));  // B, which is below A on the stack, is current again
 
@@ -83,10 +97,14 @@ int main() {
   std::printf("%-22s| %-21s| %s\n", "device memory in use", taken ? "256 MiB more" : "no more",
               free_on_device() + kBytes > free_before ? "as before A" : "still more");
 
+  const bool readable = cpu_can_read(pinned);
+  std::printf("%-22s| %-21s| %s\n", "pinned, read by CPU", readable_before ? "possible" : "impossible",
+              readable ? "possible" : "impossible");
+
   CU_CHECK(cuLibraryGetGlobal(&in_library, nullptr, library, "number"));
   std::printf("\nthe library's variable in B: %s\n", describe(in_library, contexts).c_str());
-  const bool right =
-      describe(from_pool, contexts) == "no context, value 7" && describe(in_library, contexts) == "B, value 42";
+  const bool right = describe(from_pool, contexts) == "no context, value 7" &&
+                     describe(in_library, contexts) == "B, value 42" && readable_before && !readable;
 
   CU_CHECK(cuLibraryUnload(library));
   CU_CHECK(cuMemFreeAsync(from_pool, nullptr));
