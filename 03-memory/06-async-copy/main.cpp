@@ -40,8 +40,8 @@ bool returns_early(const char* name, const char* memory, CUstream stream, Call c
   return early;
 }
 
-// Sends two words through one pinned buffer; returns whether the device received both.
-bool send_two_words(CUstream stream, CUdeviceptr device, char* buffer, bool wait) {
+// Sends two words through one buffer; returns whether the device received both.
+bool send_two_words(const char* memory, CUstream stream, CUdeviceptr device, char* buffer, bool wait) {
   const cu::Event copied(CU_EVENT_DISABLE_TIMING);
   {
     const BusyStream busy(stream);
@@ -54,7 +54,7 @@ bool send_two_words(CUstream stream, CUdeviceptr device, char* buffer, bool wait
   }
   char received[16];
   CU_THROW(cuMemcpyDtoH(received, device, sizeof received));
-  std::printf("%-23s | %s, %s\n", wait ? "after the event" : "immediately", received, received + 8);
+  std::printf("%-23s | %-8s | %s, %s\n", wait ? "after the event" : "immediately", memory, received, received + 8);
   return std::strcmp(received, "first") == 0 && std::strcmp(received + 8, "second") == 0;
 }
 
@@ -78,11 +78,12 @@ int main() try {
     CU_THROW(cuMemcpyDtoHAsync(pageable.data(), device, kBytes, stream));
   });
 
-  std::printf("\nbuffer refilled         | the device received\n");
-  const bool too_early = send_two_words(stream, device, pinned.as<char>(), false);
-  const bool in_time = send_two_words(stream, device, pinned.as<char>(), true);
+  std::printf("\nbuffer refilled         | memory   | the device received\n");
+  const bool too_early = send_two_words("pinned", stream, device, pinned.as<char>(), false);
+  const bool saved = send_two_words("pageable", stream, device, pageable.data(), false);
+  const bool in_time = send_two_words("pinned", stream, device, pinned.as<char>(), true);
 
-  return pinned_in && pinned_out && !pageable_in && !pageable_out && !too_early && in_time ? 0 : 1;
+  return pinned_in && pinned_out && !pageable_in && !pageable_out && !too_early && saved && in_time ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

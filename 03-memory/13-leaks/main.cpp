@@ -1,4 +1,4 @@
-// Leaks memory on purpose, notices that it is missing, and finds the line that allocated it.
+// Leaks memory on purpose, notices that it is missing, finds the line that allocated it, and destroys the context.
 #include "common/cu.hpp"
 
 #include <map>
@@ -9,15 +9,20 @@ constexpr long long kMiB = 1 << 20;
 // Allocates and frees device memory, and keeps a list of what is allocated.
 class Ledger {
  public:
+  explicit Ledger(bool from_pool) : from_pool_(from_pool) {}
+
   CUdeviceptr allocate(std::size_t bytes, const char* purpose, int line = __builtin_LINE()) {
     CUdeviceptr address;
-    CU_THROW(cuMemAlloc(&address, bytes));
+    CU_THROW(from_pool_ ? cuMemAllocAsync(&address, bytes, nullptr) : cuMemAlloc(&address, bytes));
     live_[address] = {static_cast<long long>(bytes), purpose, line};
     return address;
   }
   void free(CUdeviceptr address) {
-    CU_THROW(cuMemFree(address));
+    CU_THROW(from_pool_ ? cuMemFreeAsync(address, nullptr) : cuMemFree(address));
     live_.erase(address);
+  }
+  void free_all() {
+    while (!live_.empty()) free(live_.begin()->first);
   }
   long long bytes() const {
     long long sum = 0;
@@ -39,10 +44,12 @@ class Ledger {
     const char* purpose;
     int line;
   };
+  bool from_pool_;
   std::map<CUdeviceptr, Allocation> live_;
 };
 
 long long free_bytes() {
+  CU_CHECK(cuCtxSynchronize());  // a pool returns what was freed when the host waits
   std::size_t free, total;
   CU_CHECK(cuMemGetInfo(&free, &total));
   return static_cast<long long>(free);
@@ -50,39 +57,53 @@ long long free_bytes() {
 
 // One step of some work. It skips the work if the input is bad, and that path has a bug.
 void step(Ledger& ledger, bool good_input) {
-  const CUdeviceptr input = ledger.allocate(16 * kMiB, "the input");
-  const CUdeviceptr scratch = ledger.allocate(8 * kMiB, "the scratch memory");
+  const CUdeviceptr input = ledger.allocate(64 * kMiB, "the input");
+  const CUdeviceptr scratch = ledger.allocate(32 * kMiB, "the scratch memory");
   if (good_input) {
-    CU_CHECK(cuMemsetD8(scratch, 0, 8 * kMiB));  // the work
+    CU_CHECK(cuMemsetD8(scratch, 0, 32 * kMiB));  // the work
     ledger.free(scratch);
   }
   ledger.free(input);
 }
 
-int main() try {
-  const cu::Primary watching;  // only to call cuMemGetInfo, which reports about the whole device
+// Runs six steps in a context of their own and destroys it. Returns how much memory was missing before and after.
+struct Missing {
+  long long before, after;
+};
+Missing run_steps(bool from_pool, bool print) {
   const long long free_before = free_bytes();
-  bool expected = true;
+  Ledger ledger(from_pool);
+  Missing missing{};
   {
     const cu::Context working;
-    Ledger ledger;
     const long long free_at_start = free_bytes();
-    std::printf("step | input | missing on the device | in the ledger\n");
     for (int i = 1; i <= 6; ++i) {
       const bool good_input = i % 3 != 0;
       step(ledger, good_input);
-      const long long missing = free_at_start - free_bytes();
-      std::printf("%4d | %-5s | %17lld MiB | %9lld MiB\n", i, good_input ? "good" : "bad", missing / kMiB,
-                  ledger.bytes() / kMiB);
-      expected &= missing == ledger.bytes();
+      missing.before = free_at_start - free_bytes();
+      if (print) {
+        std::printf("%4d | %-5s | %17lld MiB | %9lld MiB\n", i, good_input ? "good" : "bad", missing.before / kMiB,
+                    ledger.bytes() / kMiB);
+      }
     }
-    std::printf("\nnever freed, by the line that allocated it:\n");
-    ledger.print();
-    expected &= ledger.bytes() == 16 * kMiB;
+    if (print) std::printf("\nnever freed, by the line that allocated it:\n");
+    if (print) ledger.print();
   }
-  const bool returned = free_bytes() == free_before;
-  std::printf("\nafter the context was destroyed: %s\n", returned ? "nothing is missing" : "memory is still missing");
-  return expected && returned ? 0 : 1;
+  missing.after = free_before - free_bytes();
+  if (from_pool) ledger.free_all();
+  return free_bytes() == free_before ? missing : Missing{-1, -1};
+}
+
+int main() try {
+  const cu::Primary watching;  // to call cuMemGetInfo, which reports about the whole device
+  std::printf("step | input | missing on the device | in the ledger\n");
+  const Missing plain = run_steps(false, true);
+  const Missing pool = run_steps(true, false);
+  std::printf("\nmissing         | after six steps | after cuCtxDestroy\n");
+  std::printf("cuMemAlloc      | %11lld MiB | %14lld MiB\n", plain.before / kMiB, plain.after / kMiB);
+  std::printf("cuMemAllocAsync | %11lld MiB | %14lld MiB\n", pool.before / kMiB, pool.after / kMiB);
+  const long long two = 64 * kMiB;
+  return plain.before == two && plain.after == 0 && pool.before == two && pool.after == two ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
