@@ -1,6 +1,11 @@
-// Starts other threads while the main thread has a current context, and shows what each of them can do.
+// Starts other threads while the main thread has a current context, shows what each of them can do, and measures
+// whether several threads call the driver faster than one.
 #include "common/cu.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <future>
 #include <vector>
 
@@ -20,6 +25,60 @@ void row(const char* thread, const char* call, CUresult expected, CUresult resul
 template <class Work>
 std::future<void> start(Work work) {
   return std::async(std::launch::async, work);
+}
+
+// A kernel that does nothing, as PTX.
+const char* const kNothing = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+
+// Milliseconds for 480 calls of `call`, which `threads` threads share. Each thread has a stream of its own.
+double milliseconds(int threads, CUcontext context, const std::function<void(CUstream)>& call) {
+  constexpr int kCalls = 480;
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> times;
+  for (int run = 0; run < 15; ++run) {
+    const std::vector<cu::Stream> streams(threads);
+    std::vector<Clock::time_point> begin(threads), end(threads);
+    std::vector<std::future<void>> workers;
+    std::atomic<int> ready{0};
+    for (int t = 0; t < threads; ++t) {
+      workers.push_back(start([&, t] {
+        CU_THROW(cuCtxSetCurrent(context));
+        call(streams[t].handle);
+        ++ready;
+        while (ready < threads) std::this_thread::yield();
+        begin[t] = Clock::now();
+        for (int i = 0; i < kCalls / threads; ++i) call(streams[t].handle);
+        end[t] = Clock::now();
+      }));
+    }
+    for (std::future<void>& worker : workers) worker.get();
+    CU_THROW(cuCtxSynchronize());
+    const auto all = *std::max_element(end.begin(), end.end()) - *std::min_element(begin.begin(), begin.end());
+    times.push_back(std::chrono::duration<double, std::milli>(all).count());
+  }
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  return times[times.size() / 2];
+}
+
+void compare_threads(CUcontext context) {
+  const auto compare = [context](const char* name, const std::function<void(CUstream)>& call) {
+    std::printf("%-32s | %5.2f ms | %5.2f ms\n", name, milliseconds(1, context, call), milliseconds(4, context, call));
+  };
+  const cu::Memory target(4);
+  CUmodule module;
+  CUfunction nothing;
+  CU_THROW(cuModuleLoadData(&module, kNothing));
+  CU_THROW(cuModuleGetFunction(&nothing, module, "nothing"));
+  std::printf("\n480 calls of                     | 1 thread | 4 threads\n");
+  compare("cuMemAllocAsync + cuMemFreeAsync", [](CUstream stream) {
+    CUdeviceptr memory;
+    CU_THROW(cuMemAllocAsync(&memory, 1 << 20, stream));
+    CU_THROW(cuMemFreeAsync(memory, stream));
+  });
+  compare("cuMemsetD8Async", [&](CUstream stream) { CU_THROW(cuMemsetD8Async(target.address, 0, 4, stream)); });
+  compare("cuLaunchKernel",
+          [&](CUstream stream) { CU_THROW(cuLaunchKernel(nothing, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr)); });
+  CU_THROW(cuModuleUnload(module));
 }
 
 int main() try {
@@ -57,6 +116,9 @@ int main() try {
   for (int i = 0; i < kNumbers; ++i) {
     if (numbers[i] != i / kShare) return 1;
   }
+
+  compare_threads(context);
+  std::printf("\n");
 
   // Main hands the context over to another thread, which releases it.
   CUcontext popped;

@@ -32,7 +32,9 @@ struct Runtime {
   decltype(&cudaGetErrorName) error_name = find<decltype(&cudaGetErrorName)>("cudaGetErrorName");
 
   // Whether the library was found and works with this driver.
-  bool works() const { return library != nullptr && free(nullptr) == cudaSuccess; }  // it frees nothing, but initializes
+  bool works() const {
+    return library != nullptr && free(nullptr) == cudaSuccess;
+  }  // it frees nothing, but initializes
 
   // NVIDIA's library, or else the course's own (common/runtime), which also works on the simulated GPU.
   static Runtime that_works() {

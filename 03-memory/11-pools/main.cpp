@@ -1,5 +1,5 @@
-// Allocates and frees memory in stream order, and shows what the pool keeps, when another stream can reuse the
-// memory, and what the pool saves.
+// Allocates and frees memory in stream order, and shows what the pool keeps, when another stream can reuse the memory,
+// what the pool saves, and how it becomes fragmented.
 #include "common/cu.hpp"
 #include "common/measure.hpp"
 
@@ -232,6 +232,39 @@ void compare_waits() {
   std::printf("\nms to free memory while a stream is busy: cuMemFree %.2f, cuMemFreeAsync %.2f\n", by_free, in_order);
 }
 
+// Fills a pool of at most 256 MiB with pieces of 8 MiB, frees half of them, and tries how much it can allocate then.
+// Returns that size in MiB.
+cuuint64_t largest_after_freeing(CUdevice device, const char* which, bool (*is_freed)(int piece)) {
+  constexpr int kPieces = 32;
+  const Pool pool(device, 0, kPieces * 8 * kMiB);
+  const cu::Stream stream;
+  CUdeviceptr pieces[kPieces], large;
+  for (CUdeviceptr& piece : pieces) CU_THROW(cuMemAllocFromPoolAsync(&piece, 8 * kMiB, pool.handle, stream.handle));
+  for (int i = 0; i < kPieces; ++i) {
+    if (is_freed(i)) CU_THROW(cuMemFreeAsync(pieces[i], stream.handle));
+  }
+  CU_THROW(cuStreamSynchronize(stream.handle));
+  const cuuint64_t used = mebibytes(pool.handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+  cuuint64_t size = kPieces * 8;
+  while (cuMemAllocFromPoolAsync(&large, size * kMiB, pool.handle, stream.handle) != CUDA_SUCCESS) size /= 2;
+  std::printf("%-25s | %4llu MiB | %4llu MiB\n", which, static_cast<unsigned long long>(used),
+              static_cast<unsigned long long>(size));
+  CU_THROW(cuMemFreeAsync(large, stream.handle));
+  for (int i = 0; i < kPieces; ++i) {
+    if (!is_freed(i)) CU_THROW(cuMemFreeAsync(pieces[i], stream.handle));
+  }
+  CU_THROW(cuStreamSynchronize(stream.handle));
+  return size;
+}
+
+bool show_fragmentation(CUdevice device) {
+  std::printf("\n32 pieces of 8 MiB, freed | used     | largest new allocation\n");
+  const cuuint64_t half = largest_after_freeing(device, "the first 16 pieces", [](int piece) { return piece < 16; });
+  const cuuint64_t holes =
+      largest_after_freeing(device, "every second piece", [](int piece) { return piece % 2 == 0; });
+  return holes <= half;  // a pool may join free pieces, but only pieces that are next to each other
+}
+
 int main() try {
   const cu::Primary context;
   cu::print_device(context.device);
@@ -239,6 +272,7 @@ int main() try {
   correct &= compare_policies(context.device);
   compare_costs(context.device);
   compare_waits();
+  correct &= show_fragmentation(context.device);
   return correct ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

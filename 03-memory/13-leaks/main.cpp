@@ -1,6 +1,8 @@
-// Leaks memory on purpose, notices that it is missing, finds the line that allocated it, and destroys the context.
+// Leaks memory on purpose, notices that it is missing, finds the line that allocated it, and destroys the context. With
+// --controls, it shows that much memory can be missing although little is allocated.
 #include "common/cu.hpp"
 
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -94,8 +96,24 @@ Missing run_steps(bool from_pool, bool print) {
   return free_bytes() == free_before ? missing : Missing{-1, -1};
 }
 
-int main() try {
+// Allocates 200,000 times 1 KiB and frees all but every thousandth.
+void show_fragmentation() {
+  std::vector<CUdeviceptr> pieces(200000);
+  const long long free_at_start = free_bytes();
+  for (CUdeviceptr& piece : pieces) CU_THROW(cuMemAlloc(&piece, 1 << 10));
+  std::printf("200000 times 1 KiB allocated: %lld MiB missing\n", (free_at_start - free_bytes()) / kMiB);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i % 1000 != 0) CU_THROW(cuMemFree(pieces[i]));
+  }
+  std::printf("all but 200 of them freed:    %lld MiB missing\n", (free_at_start - free_bytes()) / kMiB);
+}
+
+int main(int argc, char** argv) try {
   const cu::Primary watching;  // to call cuMemGetInfo, which reports about the whole device
+  if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {
+    show_fragmentation();
+    return 0;
+  }
   std::printf("step | input | missing on the device | in the ledger\n");
   const Missing plain = run_steps(false, true);
   const Missing pool = run_steps(true, false);
