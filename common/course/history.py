@@ -119,6 +119,12 @@ def entry_of(kept: Kept, lesson: Lesson) -> Kept:
     return entry
 
 
+def prediction(entry: Kept, question: str) -> str:
+    """What was predicted, if the lesson still asks the same question; its fingerprint is reading.Reading.asks. A prediction that was kept before
+    this was noted may have answered another question."""
+    return str(entry.get("prediction") or "") if entry.get("question") == question else ""
+
+
 def is_solved(kept: Kept, lesson: Lesson) -> bool:
     return bool(entry_of(kept, lesson).get("solved"))
 

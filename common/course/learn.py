@@ -105,7 +105,7 @@ class Trainer:
                 kept["at"] = lesson.name
             exercise.keep_original(lesson, self.attempts())
         self.is_untouched = self.file.exists() and exercise.content_of(self.file) == self.original()
-        was_asked = self.entry().get("predicted") or self.attempts() or lesson in self.later or not self.text.predict
+        was_asked = self.has_predicted() or self.attempts() or lesson in self.later or not self.text.predict
         self.show(Work() if was_asked else self.question())
 
     def go(self, step, at_the_end):
@@ -133,13 +133,20 @@ class Trainer:
     def is_judging(self):
         return self.job and self.job.what == "judge" and not self.job.stopped
 
+    def has_predicted(self):
+        """A question that has changed since is asked again."""
+        return self.entry().get("predicted") and self.entry().get("question") == self.text.asks
+
+    def prediction(self):
+        return history.prediction(self.entry(), self.text.asks)
+
     def predict(self, prediction):
-        self.keep(draft=None, predicted=history.now(), **({"prediction": prediction} if prediction else {}))
+        self.keep(draft=None, predicted=history.now(), question=self.text.asks, prediction=prediction or None)
         self.show_run()
 
     def show_run(self):
         """The prediction comes first, if it is missing."""
-        if self.text.predict and not self.entry().get("predicted"):
+        if self.text.predict and not self.has_predicted():
             return self.show(self.question())
         if self.run_result is None:
             self.want("run")
@@ -171,7 +178,7 @@ class Trainer:
         if key == "q":
             self.done = True
         elif key == "t":
-            text = self.text.whole_with_results if self.entry().get("predicted") or self.attempts() else self.text.whole
+            text = self.text.whole_with_results if self.has_predicted() or self.attempts() else self.text.whole
             self.open(Page(f"{self.lesson}/README.md", text.partition("\n")[2]))
         elif key == "l":
             self.kept = history.load()

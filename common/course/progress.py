@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course import history
+from course import history, reading
 from course.history import Kept
 from course.lessons import Lesson, chapters, lessons, named
 
@@ -27,8 +27,8 @@ def of_lessons(kept: Kept, chosen: list[Lesson]) -> list[str]:
         entry = history.entry_of(kept, lesson)
         name = lesson.heading.removesuffix(" ★")
         lines.append(f"{name:<44}{history.state(entry)}")
-        if entry.get("prediction"):
-            lines.append(f"      you predicted: {entry['prediction']}")
+        if entry.get("prediction") and (predicted := history.prediction(entry, reading.read(lesson).asks)):
+            lines.append(f"      you predicted: {predicted}")
     return lines
 
 

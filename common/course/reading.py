@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-from course import text
+from course import history, text
 from course.lessons import Lesson
 from course.text import folded
 
@@ -62,6 +62,11 @@ class Reading:
     hints: list[str]
     whole: str  # without what is folded
     whole_with_results: str
+
+    @property
+    def asks(self) -> str:
+        """A fingerprint of the question, kept with the prediction: it changes with the words of the question, not with the lines."""
+        return history.fingerprint(" ".join(self.predict.split()).encode())
 
     @property
     def first_result(self) -> str:

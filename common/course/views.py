@@ -87,7 +87,7 @@ class Outcome(View):
 
     def lines(self, trainer, room):
         shown, run = trainer.screen.lines(), trainer.run_result
-        if prediction := trainer.entry().get("prediction"):
+        if prediction := trainer.prediction():
             shown.add("You predicted: " + prediction, style="note").space()
         if run is None:
             seconds = int(trainer.job.seconds()) if trainer.job else 0
@@ -134,7 +134,7 @@ class Work(View):
     def lines(self, trainer, room):
         shown, hints, prediction = trainer.screen.lines(), trainer.screen.lines(), trainer.screen.lines()
         entry, more = trainer.entry(), trainer.screen.marks["more"]
-        if predicted := entry.get("prediction"):
+        if predicted := trainer.prediction():
             result = f"  The result: {trainer.text.first_result}" if trainer.text.first_result else ""
             prediction.add(f'You predicted: "{predicted}"{result}', style="note")
         is_solved = trainer.verdict is not None and trainer.verdict.is_solved

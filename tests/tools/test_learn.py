@@ -155,12 +155,22 @@ def test_the_prediction_is_asked_before_the_result_and_both_are_kept(open_traine
     trainer.type("\x1b[F")
     trainer.until("Result", "its stack disappears")
     trainer.type("\r")
-    trainer.until('You predicted: "only the third"', "The result: It works.", "is unchanged")
+    trainer.until('You predicted: "only the third"', "The result: About 2 ms", "is unchanged")
     entry = kept(course)
     assert entry["prediction"] == "only the third" and any("CUDA_ERROR_INVALID_CONTEXT" in line for line in entry["result"]), entry
     trainer.type("q")
     status, last = trainer.end()
     assert status == 0 and "0 of 68 exercises solved. `make learn` continues with 02-06 Threads" in last.replace(str(len(lessons())), "68"), last
+
+
+def test_a_prediction_for_a_question_that_has_changed_is_not_shown(open_trainer, course):
+    (course / ".progress").mkdir()
+    entry = {"predicted": "2026-01-01T00:00:00+00:00", "prediction": "none of them", "question": "an older question"}
+    (course / ".progress" / "progress.json").write_text(json.dumps({"version": 1, "at": "", "lessons": {LESSON: entry}}), encoding="utf-8")
+    trainer = open_trainer("02-06")
+    assert "none of them" not in trainer.until("Your prediction:")
+    trainer.type("the third\r")
+    trainer.until("You predicted: the third")
 
 
 def test_each_save_shows_the_first_sentence_that_is_not_true_and_its_place(open_trainer, course):
@@ -576,7 +586,8 @@ def test_progress_is_printed(own_progress, capsys):
     history.note_attempt(in_order[0], b"right", True)
     history.note_attempt(every()[LESSON], b"wrong", False)
     history.note_attempt(every()[LESSON], b"wrong", False)
-    history.note(every()[LESSON], hints=2, prediction="all of them")
+    asks = reading.read(every()[LESSON]).asks
+    history.note(every()[LESSON], hints=2, prediction="all of them", question=asks)
     with history.changing() as kept_now:
         kept_now["at"] = LESSON
     assert progress.main([]) == 0
@@ -584,6 +595,10 @@ def test_progress_is_printed(own_progress, capsys):
     assert f"1 of {len(in_order)} exercises solved" in told and "1 attempt, 2 hints" in told and "continues with 02-06 Threads" in told, told
     assert progress.main([LESSON]) == 0
     assert "you predicted: all of them" in capsys.readouterr().out
+    for another in ("a fingerprint of what was asked before", None):
+        history.note(every()[LESSON], question=another)
+        progress.main([LESSON])
+        assert "you predicted" not in capsys.readouterr().out, another
     assert history.continues_at({"at": str(in_order[0]), "lessons": {str(in_order[0]): {"solved": "now"}}}) == in_order[1]
 
 
