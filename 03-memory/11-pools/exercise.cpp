@@ -1,10 +1,16 @@
-// Swap two device buffers, with temporary memory from a pool.
+// Let several streams use memory that one of them allocates and frees.
 #include "common/cu.hpp"
 
-// Exchanges the `bytes` bytes at a and b, in stream order. The temporary memory for it is allocated and freed in stream
-// order too, and freed even if an exception is thrown. Returns without waiting for the device. Throws cu::Error if a
+#include <functional>
+#include <vector>
+
+// Allocates `bytes` bytes in stream order in `home`, and frees them in `home`. In between, `work` enqueues work that
+// uses the memory: first work(address, home), which fills it, and then work(address, other) once for each of the other
+// streams, which reads it. No stream waits longer than necessary, and the host does not wait at all. If `work` throws,
+// its exception reaches the caller, and the memory is freed after what was enqueued before. Throws cu::Error if a
 // driver call fails (CU_THROW).
-void swap(CUdeviceptr a, CUdeviceptr b, std::size_t bytes, CUstream stream) {
+void share(std::size_t bytes, CUstream home, const std::vector<CUstream>& others,
+           const std::function<void(CUdeviceptr, CUstream)>& work) {
   // Your code here.
-  (void)a, (void)b, (void)bytes, (void)stream;
+  (void)bytes, (void)home, (void)others, (void)work;
 }

@@ -1,13 +1,13 @@
-// Measure what a function leaks.
+// Find out why memory is missing: a leak, a cache, or fragmentation?
+#include "03-memory/13-leaks/cause.hpp"
 #include "common/cu.hpp"
 
-#include <functional>
-
-// Runs `work` in a new context on device 0, and returns how many bytes of device memory it has not freed. Memory freed
-// in stream order counts as freed. Afterwards the new context is destroyed and the caller's context is current again,
-// even if `work` throws; its exception reaches the caller. Throws cu::Error if a driver call fails (CU_THROW).
-std::size_t leaked(const std::function<void()>& work) {
+// Runs `step` once, and then kRuns more times, in the current context. Returns why less device memory is free
+// afterwards than before the first run. The step allocates its memory with cuMemAlloc or from `pool`. If several causes
+// apply, a leak counts more than what the pool could return. Throws cu::Error if a driver call fails (CU_THROW).
+Cause cause(CUmemoryPool pool, const std::function<void()>& step) {
   // Your code here.
-  work();
-  return 0;
+  (void)pool;
+  step();
+  return Cause::nothing;
 }

@@ -1,17 +1,43 @@
-// Measure what a function leaks.
+// Find out why memory is missing: a leak, a cache, or fragmentation?
+#include "03-memory/13-leaks/cause.hpp"
 #include "common/cu.hpp"
 
-#include <functional>
+namespace {
 
-// Runs `work` in a new context on device 0, and returns how many bytes of device memory it has not freed. Memory freed
-// in stream order counts as freed. Afterwards the new context is destroyed and the caller's context is current again,
-// even if `work` throws; its exception reaches the caller. Throws cu::Error if a driver call fails (CU_THROW).
-std::size_t leaked(const std::function<void()>& work) {
-  cu::Context context;
-  std::size_t before, after, total;
-  CU_THROW(cuMemGetInfo(&before, &total));
-  work();
+long long free_on_device() {
+  CU_THROW(cuCtxSynchronize());  // what was freed in stream order is free only then
+  std::size_t free, total;
+  CU_THROW(cuMemGetInfo(&free, &total));
+  return static_cast<long long>(free);
+}
+
+long long unused_in(CUmemoryPool pool) {
+  cuuint64_t reserved, used;
+  CU_THROW(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+  CU_THROW(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
+  return static_cast<long long>(reserved) - static_cast<long long>(used);
+}
+
+long long free_after_trimming(CUmemoryPool pool) {
   CU_THROW(cuCtxSynchronize());
-  CU_THROW(cuMemGetInfo(&after, &total));
-  return before - after;
+  CU_THROW(cuMemPoolTrimTo(pool, 0));
+  return free_on_device();
+}
+
+}  // namespace
+
+// Runs `step` once, and then kRuns more times, in the current context. Returns why less device memory is free
+// afterwards than before the first run. The step allocates its memory with cuMemAlloc or from `pool`. If several causes
+// apply, a leak counts more than what the pool could return. Throws cu::Error if a driver call fails (CU_THROW).
+Cause cause(CUmemoryPool pool, const std::function<void()>& step) {
+  const long long before = free_on_device();
+  step();
+  const long long after_first = free_after_trimming(pool);
+  for (int i = 0; i < kRuns; ++i) step();
+  if (free_on_device() >= before) return Cause::nothing;
+
+  const long long after_all = free_after_trimming(pool);
+  if (after_all >= before) return Cause::cache;
+  if (2 * unused_in(pool) >= before - after_all) return Cause::fragmentation;
+  return after_all < after_first ? Cause::leak : Cause::kept;
 }

@@ -1,120 +1,154 @@
-// Checks the learner's leaked() (exercise of 03-memory/13-leaks).
+// Checks the learner's cause() (exercise of 03-memory/13-leaks).
+#include "03-memory/13-leaks/cause.hpp"
+
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
 
 #include <chrono>
-#include <functional>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
-std::size_t leaked(const std::function<void()>& work);
+template <>
+struct Catch::StringMaker<Cause> {
+  static std::string convert(Cause cause) {
+    constexpr const char* kNames[] = {"nothing", "cache", "fragmentation", "leak", "kept"};
+    return kNames[static_cast<int>(cause)];
+  }
+};
 
 namespace {
 
-constexpr std::size_t kMiB = 1 << 20;  // the sizes below are multiples of the allocation granularity
+constexpr std::size_t kMiB = 1 << 20, kSize = 32 * kMiB;  // a pool may reserve memory in units of this size
+bool is_fragmented = false;  // trimming a pool has no effect, as if every unit of it contained something
 
-void leak(std::size_t bytes) {
-  CUdeviceptr lost;
-  CU_THROW(cuMemAlloc(&lost, bytes));
-}
+// A pool of its own, and what the steps of a case leave behind.
+struct Steps : cu::Primary {
+  CUmemoryPool pool = nullptr;
+  std::vector<CUdeviceptr> left, left_in_pool;
+  int runs = 0;
 
-CUcontext callers = nullptr;  // if set, every other context seems to use 64 MiB for itself
-
-void CUDA_CB sleep_a_while(void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
+  Steps() {
+    CUmemPoolProps properties{};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.location.id = device;
+    CU_CHECK(cuMemPoolCreate(&pool, &properties));
+    use_pool();  // the driver may allocate something of its own the first time
+    CU_CHECK(cuCtxSynchronize());
+  }
+  ~Steps() {
+    is_fragmented = false;
+    for (const CUdeviceptr memory : left) CU_REPORT(cuMemFree(memory));
+    for (const CUdeviceptr memory : left_in_pool) CU_REPORT(cuMemFreeAsync(memory, nullptr));
+    CU_REPORT(cuCtxSynchronize());
+    CU_REPORT(cuMemPoolDestroy(pool));
+  }
+  void keep_everything() {
+    cuuint64_t threshold = ~cuuint64_t{0};
+    CU_CHECK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+  }
+  void leak() {
+    left.push_back(0);
+    CU_THROW(cuMemAlloc(&left.back(), kSize));
+  }
+  CUdeviceptr from_pool() {
+    CUdeviceptr memory;
+    CU_THROW(cuMemAllocFromPoolAsync(&memory, kSize, pool, nullptr));
+    return memory;
+  }
+  void use_pool() { CU_THROW(cuMemFreeAsync(from_pool(), nullptr)); }
+};
 
 }  // namespace
 
-// The calls of leaked() are intercepted here.
-CUresult CUDAAPI cuMemGetInfo(std::size_t* free, std::size_t* total) {
-  if (Refusal::meets("cuMemGetInfo")) return kRefused;
-  const CUresult result = DRIVERS(cuMemGetInfo)(free, total);
-  if (result == CUDA_SUCCESS && callers != nullptr && current() != callers) *free -= 64 * kMiB;
-  return result;
+CUresult CUDAAPI cuMemPoolTrimTo(CUmemoryPool pool, std::size_t bytes) {
+  if (Refusal::meets("cuMemPoolTrimTo")) return kRefused;
+  return is_fragmented ? CUDA_SUCCESS : DRIVERS(cuMemPoolTrimTo)(pool, bytes);
 }
 
+MAY_BE_REFUSED(cuMemGetInfo, (std::size_t* free, std::size_t* total), (free, total))
 MAY_BE_REFUSED(cuCtxSynchronize, (), ())
+MAY_BE_REFUSED(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute which, void* value), (pool, which, value))
 
-TEST_CASE_METHOD(cu::Context, "work that frees everything leaks nothing") {
-  CHECK(leaked([] { cu::Memory memory(32 * kMiB); }) == 0);
-  CHECK(leaked([] {}) == 0);
+TEST_CASE_METHOD(Steps, "a step that frees everything leaves nothing") {
+  CHECK(cause(pool, [] { cu::Memory memory(kSize); }) == Cause::nothing);
+  CHECK(cause(pool, [this] { use_pool(); }) == Cause::nothing);
 }
 
-TEST_CASE_METHOD(cu::Context, "leaked bytes are counted") {
-  CHECK(leaked([] { leak(32 * kMiB); }) == 32 * kMiB);
-  CHECK(leaked([] {
-          cu::Memory memory(64 * kMiB);
-          leak(32 * kMiB);
-          leak(4 * kMiB);
-        }) == 36 * kMiB);
+TEST_CASE_METHOD(Steps, "the step runs once, and then kRuns more times") {
+  cause(pool, [this] { ++runs; });
+  CHECK(runs == 1 + kRuns);
 }
 
-TEST_CASE_METHOD(cu::Context, "memory that the context itself uses is not counted") {
-  callers = handle;
-  const std::size_t leaks = leaked([] {});
-  callers = nullptr;
-  CHECK(leaks == 0);
+TEST_CASE_METHOD(Steps, "a leak of cuMemAlloc is found") {
+  CHECK(cause(pool, [this] { leak(); }) == Cause::leak);
 }
 
-TEST_CASE_METHOD(cu::Context, "afterwards no memory is missing") {
-  leaked([] { leak(32 * kMiB); });
-  const std::size_t before = free_bytes();
-  for (int i = 0; i < 3; ++i) leaked([] { leak(32 * kMiB); });
-  CHECK(free_bytes() == before);
+TEST_CASE_METHOD(Steps, "a leak in the pool is found") {
+  CHECK(cause(pool, [this] { left_in_pool.push_back(from_pool()); }) == Cause::leak);
 }
 
-TEST_CASE_METHOD(cu::Context, "the caller's context is current again, even after an exception") {
-  CHECK(leaked([this] {
-          if (current() == handle) throw std::runtime_error("it runs in the caller's context");
-        }) == 0);
-  CHECK(current() == handle);
-  CHECK_THROWS_AS(leaked([] {
-                    leak(4 * kMiB);
-                    throw std::runtime_error("bad input");
-                  }),
-                  std::runtime_error);
-  CHECK(current() == handle);
+TEST_CASE_METHOD(Steps, "a leak in one run of several is found") {
+  CHECK(cause(pool, [this] {
+          if (++runs % 6 == 0) leak();
+        }) == Cause::leak);
 }
 
-TEST_CASE_METHOD(cu::Context, "whatever the work throws, its context is destroyed, and its leaks with it") {
-  leaked([] { leak(32 * kMiB); });
-  const std::size_t before = free_bytes();
-  CHECK_THROWS_AS(leaked([] {
-                    leak(32 * kMiB);
-                    throw 42;  // not every exception is a std::exception
-                  }),
-                  int);
-  CHECK(current() == handle);
-  CHECK_THROWS_AS(leaked([] {
-                    leak(32 * kMiB);
-                    throw std::runtime_error("bad input");
-                  }),
-                  std::runtime_error);
-  CHECK(free_bytes() == before);
+TEST_CASE_METHOD(Steps, "memory that the first run keeps is no leak") {
+  CHECK(cause(pool, [this] {
+          if (++runs == 1) leak();
+        }) == Cause::kept);
 }
 
-TEST_CASE_METHOD(cu::Context, "memory freed in a stream that the work created does not count as leaked") {
-  const std::size_t leaks = leaked([] {
-    CUstream own;
-    CUdeviceptr memory;
-    CU_THROW(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
-    CU_THROW(cuMemAllocAsync(&memory, 64 * kMiB, own));
-    CU_THROW(cuLaunchHostFunc(own, sleep_a_while, nullptr));
-    CU_THROW(cuMemFreeAsync(memory, own));
-    CU_THROW(cuStreamDestroy(own));
-  });
-  CHECK(leaks < 32 * kMiB);  // not exactly 0: the driver may keep memory that it has allocated for the stream
+TEST_CASE_METHOD(Steps, "a pool that keeps what was freed is a cache") {
+  keep_everything();
+  CHECK(cause(pool, [this] { use_pool(); }) == Cause::cache);
 }
 
-TEST_CASE_METHOD(cu::Context, "memory freed in stream order does not count as leaked") {
-  CHECK(leaked([] {
+TEST_CASE_METHOD(Steps, "a leak beside a cache is a leak") {
+  keep_everything();
+  CHECK(cause(pool, [this] {
+          use_pool();
+          leak();
+        }) == Cause::leak);
+}
+
+TEST_CASE_METHOD(Steps, "unused memory that the pool cannot return is fragmentation") {
+  keep_everything();
+  is_fragmented = true;
+  CHECK(cause(pool, [this] { use_pool(); }) == Cause::fragmentation);
+}
+
+TEST_CASE_METHOD(Steps, "a leak is a leak, even if the pool is fragmented") {
+  keep_everything();
+  is_fragmented = true;
+  CHECK(cause(pool, [this] {
+          use_pool();
+          leak();
+        }) == Cause::leak);
+}
+
+TEST_CASE_METHOD(Steps, "memory that is freed in stream order is not missing") {
+  const cu::Stream stream;
+  const auto nap = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  CHECK(cause(pool, [&] {
           CUdeviceptr memory;
-          CU_THROW(cuMemAllocAsync(&memory, 64 * kMiB, nullptr));
-          CU_THROW(cuMemFreeAsync(memory, nullptr));
-        }) == 0);
+          CU_THROW(cuMemAllocFromPoolAsync(&memory, kSize, pool, stream.handle));
+          CU_THROW(cuLaunchHostFunc(stream.handle, nap, nullptr));
+          CU_THROW(cuMemFreeAsync(memory, stream.handle));
+        }) == Cause::nothing);
 }
 
-TEST_CASE_METHOD(cu::Context, "each call is checked: a driver error is thrown, and the context is destroyed") {
-  CHECK(ignored_failure({"cuMemGetInfo", "cuCtxSynchronize"}, [] { leaked([] {}); }) == "");
-  CHECK(current() == handle);
+TEST_CASE_METHOD(Steps, "what the step throws reaches the caller") {
+  CHECK_THROWS_AS(cause(pool, [] { throw std::runtime_error("bad input"); }), std::runtime_error);
+}
+
+TEST_CASE_METHOD(Steps, "each call is checked: a driver error is thrown") {
+  keep_everything();
+  const auto solution = [this] { cause(pool, [this] { use_pool(); }); };
+  CHECK(ignored_failure({"cuMemGetInfo", "cuCtxSynchronize", "cuMemPoolTrimTo"}, solution) == "");
+  is_fragmented = true;
+  CHECK(ignored_failure({"cuMemPoolGetAttribute"}, solution) == "");
 }

@@ -1,0 +1,42 @@
+// Rejected with: "if the work throws, the memory is freed after what was enqueued before"
+// Nothing joins the streams on the path of an exception.
+#include "common/cu.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace {
+
+struct Temporary {
+  CUdeviceptr address = 0;
+  CUstream home;
+  Temporary(std::size_t bytes, CUstream in) : home(in) { CU_THROW(cuMemAllocAsync(&address, bytes, home)); }
+  ~Temporary() { CU_REPORT(cuMemFreeAsync(address, home)); }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+};
+
+// What comes later in `second` waits for what is in `first` now.
+void order(CUstream first, CUstream second) {
+  const cu::Event reached(CU_EVENT_DISABLE_TIMING);
+  CU_THROW(cuEventRecord(reached.handle, first));
+  CU_THROW(cuStreamWaitEvent(second, reached.handle, 0));
+}
+
+}  // namespace
+
+void share(std::size_t bytes, CUstream home, const std::vector<CUstream>& others,
+           const std::function<void(CUdeviceptr, CUstream)>& work) {
+  const Temporary memory(bytes, home);
+  const auto join = [&] {
+    for (const CUstream other : others) order(other, home);
+  };
+  work(memory.address, home);
+  const cu::Event filled(CU_EVENT_DISABLE_TIMING);
+  CU_THROW(cuEventRecord(filled.handle, home));
+  for (const CUstream other : others) {
+    CU_THROW(cuStreamWaitEvent(other, filled.handle, 0));
+    work(memory.address, other);
+  }
+  join();
+}
