@@ -1,10 +1,15 @@
 // Determines how many blocks fit on a multiprocessor, by arithmetic, from the driver and by counting, and measures how
-// the number affects the speed of a copy.
+// the number affects the speed of a copy. With --latency, it measures the latency of loads while other blocks load, too.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "probe.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -30,11 +35,13 @@ struct Multiprocessor {
     reserved = ask(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
   }
 
-  // The scarcest resource decides. Registers are allocated per warp, in units of 256.
+  // The scarcest resource decides. A quarter of the registers belongs to each of the four schedulers. They are allocated
+  // to warps in units of 256.
   int computed(int registers_per_thread, int shared_bytes) const {
+    const int warps = (kThreads + 31) / 32;
     const int registers_per_warp = (registers_per_thread * 32 + 255) / 256 * 256;
-    const int by_registers = registers / (registers_per_warp * (kThreads / 32));
-    return std::min({threads / kThreads, blocks, by_registers, shared / (shared_bytes + reserved)});
+    const int warps_that_fit = registers / 4 / registers_per_warp * 4;
+    return std::min({threads / 32 / warps, blocks, warps_that_fit / warps, shared / (shared_bytes + reserved)});
   }
 };
 
@@ -62,7 +69,37 @@ double bandwidth(CUfunction kernel, const cu::Memory& in, const cu::Memory& out,
   return 2 * bytes / cu::median_device_seconds(copy) / 1e9;
 }
 
-int main() try {
+// Measures the latency of one thread's dependent loads, while up to `fit` blocks on each multiprocessor load as well.
+void measure_latency(const cu::Module& module, const Multiprocessor& one, std::size_t bytes) {
+  const CUfunction probe = module.function("probe");
+  // A random cycle through elements that are 128 bytes apart: no load hits a cache line that an earlier one has fetched.
+  constexpr std::size_t kApart = 128 / sizeof(std::uint32_t);
+  std::vector<std::uint32_t> order(bytes / 128), chain(bytes / sizeof(std::uint32_t));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937(1));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    chain[order[i] * kApart] = static_cast<std::uint32_t>(order[(i + 1) % order.size()] * kApart);
+  }
+  cu::Memory links(bytes), data(bytes), result(sizeof(Probe));
+  CU_CHECK(cuMemcpyHtoD(links.address, chain.data(), bytes));
+  CU_CHECK(cuMemsetD8(data.address, 0, bytes));
+  int fit;
+  CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, probe, kThreads, 0));
+  std::printf("blocks that load, per multiprocessor   GB/s  latency, us\n");
+  for (int loading = 0; loading <= fit; ++loading) {
+    CU_CHECK(cuMemsetD8(result.address, 0, sizeof(Probe)));
+    unsigned long long vectors = bytes / 16;
+    int steps = 2000;
+    void* arguments[] = {&links.address, &steps, &data.address, &vectors, &result.address};
+    CU_CHECK(cuLaunchKernel(probe, 1 + loading * one.count, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
+    Probe found;
+    CU_CHECK(cuMemcpyDtoH(&found, result.address, sizeof found));
+    std::printf("%36d %8.1f %12.3f\n", loading, static_cast<double>(found.bytes) / found.nanoseconds,
+                static_cast<double>(found.nanoseconds) / steps / 1e3);
+  }
+}
+
+int main(int argc, char** argv) try {
   cu::Primary context;
   cu::Module module(cu::image("kernels.ptx"));
   const CUfunction count_residents = module.function("count_residents"), copy = module.function("copy");
@@ -74,14 +111,18 @@ int main() try {
   std::size_t free_bytes, bytes;
   CU_CHECK(cuMemGetInfo(&free_bytes, &bytes));
   bytes /= 512;  // of all device memory: larger than the caches, small enough to be quick
+  if (argc > 1 && std::strcmp(argv[1], "--latency") == 0) {
+    measure_latency(module, one, bytes / 128 * 128);
+    return 0;
+  }
   cu::Memory in(bytes), out(bytes);
   CU_CHECK(cuMemsetD8(in.address, 1, bytes));
 
   std::printf("blocks of %d threads with  blocks that fit on a multiprocessor\n", kThreads);
-  std::printf("     shared memory, bytes  computed  driver  counted     GB/s\n");
+  std::printf("     shared memory, bytes  computed  driver  counted     GB/s  latency, us\n");
   bool agreed = true;
   std::vector<std::string> rows;
-  std::vector<double> speeds;
+  std::vector<double> speeds, latencies;
   for (int wanted = one.threads / kThreads; wanted >= 1; wanted /= 2) {
     const int shared_bytes = std::min(one.shared / wanted - one.reserved, one.shared_per_block) / 1024 * 1024;
     for (const CUfunction kernel : {count_residents, copy}) {
@@ -93,6 +134,8 @@ int main() try {
     const int computed = one.computed(registers, shared_bytes);
     const int seen = counted(count_residents, one, driver, shared_bytes);
     speeds.push_back(bandwidth(copy, in, out, bytes, driver * one.count, shared_bytes));
+    // Every resident thread has one load of 4 bytes in flight, and half of the bytes that the copy moves are loaded.
+    latencies.push_back(4e-3 * driver * kThreads * one.count / (speeds.back() / 2));
     char row[100];
     std::snprintf(row, sizeof row, "%25d  %8d  %6d  %7d", shared_bytes, computed, driver, seen);
     rows.push_back(row);
@@ -100,7 +143,8 @@ int main() try {
   }
   const double best = *std::max_element(speeds.begin(), speeds.end());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::printf("%s  %7.1f %s\n", rows[i].c_str(), speeds[i], cu::bar(speeds[i], best, kLongestBar).c_str());
+    std::printf("%s  %7.1f  %11.2f %s\n", rows[i].c_str(), speeds[i], latencies[i],
+                cu::bar(speeds[i], best, kLongestBar).c_str());
   }
 
   int grid, block;
