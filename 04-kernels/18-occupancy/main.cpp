@@ -1,5 +1,6 @@
 // Determines how many blocks fit on a multiprocessor, by arithmetic, from the driver and by counting, and measures how
-// the number affects the speed of a copy. With --latency, it measures the latency of loads while other blocks load, too.
+// the number affects the speed of a copy. With --latency, it measures the latency of loads while other blocks load,
+// too.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
@@ -35,8 +36,8 @@ struct Multiprocessor {
     reserved = ask(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
   }
 
-  // The scarcest resource decides. A quarter of the registers belongs to each of the four schedulers. They are allocated
-  // to warps in units of 256.
+  // The scarcest resource decides. A quarter of the registers belongs to each of the four schedulers. They are
+  // allocated to warps in units of 256.
   int computed(int registers_per_thread, int shared_bytes) const {
     const int warps = (kThreads + 31) / 32;
     const int registers_per_warp = (registers_per_thread * 32 + 255) / 256 * 256;
@@ -72,7 +73,8 @@ double bandwidth(CUfunction kernel, const cu::Memory& in, const cu::Memory& out,
 // Measures the latency of one thread's dependent loads, while up to `fit` blocks on each multiprocessor load as well.
 void measure_latency(const cu::Module& module, const Multiprocessor& one, std::size_t bytes) {
   const CUfunction probe = module.function("probe");
-  // A random cycle through elements that are 128 bytes apart: no load hits a cache line that an earlier one has fetched.
+  // A random cycle through elements that are 128 bytes apart: no load hits a cache line that an earlier one has
+  // fetched.
   constexpr std::size_t kApart = 128 / sizeof(std::uint32_t);
   std::vector<std::uint32_t> order(bytes / 128), chain(bytes / sizeof(std::uint32_t));
   std::iota(order.begin(), order.end(), 0);
