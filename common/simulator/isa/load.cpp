@@ -10,27 +10,26 @@ void after_load(Warp& warp, const Instruction& i) {
   warp.poll();
 }
 
-// A lane's elements, from memory to its registers. M: the type in memory, R: in the register.
-template <class M, class R>
-void load_lane(Warp& warp, const Instruction& i, u32 lane, const std::byte* from) {
-  const u32 elements = i.control & kElements;
+// A lane's elements, from memory to where `d` says.
+template <class M, class Rows>
+void load_lane(const Rows& d, u32 elements, u32 lane, const std::byte* from) {
   for (u32 e = 0; e < elements; ++e) {
-    if (i.slot[e] != kNoSlot) warp.out<R>(i.slot[e])[lane] = static_cast<R>(raw_load<M>(from + e * sizeof(M)));
+    if (d.has(e)) d.to(e)[lane] = raw_load<M>(from + e * sizeof(M));
   }
 }
 
 // Copies what one lane has loaded to another that reads the same address. One access serves all such lanes of a warp,
 // so they get the same value even if another thread writes at that moment. GCC's OpenMP relies on it.
-template <class R>
-void copy_lane(Warp& warp, const Instruction& i, u32 elements, u32 from, u32 to) {
+template <class Rows>
+void copy_lane(const Rows& d, u32 elements, u32 from, u32 to) {
   for (u32 e = 0; e < elements; ++e) {
-    if (i.slot[e] != kNoSlot) warp.out<R>(i.slot[e])[to] = warp.out<R>(i.slot[e])[from];
+    if (d.has(e)) d.to(e)[to] = d.to(e)[from];
   }
 }
 
 // Lane by lane, every address looked up.
-template <class M, class R>
-[[gnu::noinline]] void load_carefully(Warp& warp, const Instruction& i) {
+template <class M, class Rows>
+[[gnu::noinline]] void load_carefully(Warp& warp, const Instruction& i, Rows d) {
   const u32 elements = i.control & kElements, size = elements * sizeof(M);
   const Slot base = i.slot[elements];
   const std::byte* last = nullptr;
@@ -40,81 +39,79 @@ template <class M, class R>
     const std::byte* const place =
         access(warp, lane, space_in(i), address, size, size, Access::read, &view_of(warp, i));
     if (place == last) {
-      copy_lane<R>(warp, i, elements, before, lane);
+      copy_lane(d, elements, before, lane);
     } else {
-      load_lane<M, R>(warp, i, lane, place);
+      load_lane<M>(d, elements, lane, place);
     }
     last = place, before = lane;
   }
   if ((i.control & (kPoll | kAcquire)) != 0) after_load(warp, i);
 }
 
-// Eight lanes at a time, from or to elements that lie kStride apart: first all are read, then all written, which makes
-// vector code.
-template <class M, class R, u32 kStride, u32 kLanes>
-inline void load_row(R* d, const std::byte* first) {
-  if constexpr (sizeof(M) == sizeof(R) && kStride == sizeof(M))
-    return raw_copy<M, kLanes * kStride>(reinterpret_cast<std::byte*>(d), first);
+// Eight lanes at a time, from elements that lie kStride apart: first all are read, then all written, which makes vector
+// code.
+template <class M, u32 kStride, u32 kLanes>
+inline void load_row(M* d, const std::byte* first) {
+  if constexpr (kStride == sizeof(M)) return raw_copy<M, kLanes * kStride>(reinterpret_cast<std::byte*>(d), first);
   for (u32 from = 0; from < kLanes; from += kGroup) {
-    R row[kGroup];
-    for (u32 l = 0; l < kGroup; ++l) row[l] = static_cast<R>(raw_load<M>(first + (from + l) * kStride));
+    M row[kGroup];
+    for (u32 l = 0; l < kGroup; ++l) row[l] = raw_load<M>(first + (from + l) * kStride);
     for (u32 l = 0; l < kGroup; ++l) d[from + l] = row[l];
   }
 }
 
 // Whole rows, of kLanes each. The destination may be the register that says where.
-template <class M, class R, u32 V, u32 kLanes, class Where>
-inline void load_rows(Warp& warp, const Instruction& i, const Where& where, u64 host) {
+template <class M, u32 V, u32 kLanes, class Rows, class Where>
+inline void load_rows(const Rows& d, const Where& where, u64 host) {
   for (u32 lane = 0; lane < kWarpSize; lane += kLanes) {
     const std::byte* first = at(host + where[lane]);
     for (u32 e = 0; e < V; ++e) {
-      if (V > 1 && i.slot[e] == kNoSlot) continue;
-      load_row<M, R, V * sizeof(M), kLanes>(warp.out<R>(i.slot[e]) + lane, first + e * sizeof(M));
+      if (V == 1 || d.has(e)) load_row<M, V * sizeof(M), kLanes>(d.to(e) + lane, first + e * sizeof(M));
     }
   }
 }
 
 // kLanes each from one place, which is read once (see copy_lane).
-template <class M, class R, u32 V, u32 kLanes, class Where>
-inline void load_points(Warp& warp, const Instruction& i, const Where& where, u64 host) {
-  R values[V] = {};
+template <class M, u32 V, u32 kLanes, class Rows, class Where>
+inline void load_points(const Rows& d, const Where& where, u64 host) {
+  M values[V] = {};
   const std::byte* before = nullptr;
   for (u32 first = 0; first < kWarpSize; first += kLanes) {
     const std::byte* place = at(host + where[first]);
-    for (u32 e = 0; e < V && place != before; ++e) values[e] = static_cast<R>(raw_load<M>(place + e * sizeof(M)));
+    for (u32 e = 0; e < V && place != before; ++e) values[e] = raw_load<M>(place + e * sizeof(M));
     before = place;
     for (u32 e = 0; e < V; ++e) {
-      if (V > 1 && i.slot[e] == kNoSlot) continue;
-      R* d = warp.out<R>(i.slot[e]) + first;
-      for (u32 lane = 0; lane < kLanes; ++lane) d[lane] = values[e];
+      if (V > 1 && !d.has(e)) continue;
+      M* const row = d.to(e) + first;
+      for (u32 lane = 0; lane < kLanes; ++lane) row[lane] = values[e];
     }
   }
 }
 
-template <class M, class R, u32 V, class Where>
-inline void load_with(Warp& warp, const Instruction& i, const Where& where, const Region& region) {
+template <class M, u32 V, class Rows, class Where>
+inline void load_with(Warp& warp, const Instruction& i, Rows d, const Where& where, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
   if (warp.mask == kAllLanes && is_row<kBytes>(where, region)) {
-    load_rows<M, R, V, kWarpSize>(warp, i, where, region.host);
+    load_rows<M, V, kWarpSize>(d, where, region.host);
   } else if (warp.mask == kAllLanes) {
     switch (pattern_of<kBytes>(where, region)) {
-      case Pattern::outside: return load_carefully<M, R>(warp, i);
-      case Pattern::rows: load_rows<M, R, V, kGroup>(warp, i, where, region.host); break;
-      case Pattern::point: load_points<M, R, V, kWarpSize>(warp, i, where, region.host); break;
-      case Pattern::points: load_points<M, R, V, kGroup>(warp, i, where, region.host); break;
+      case Pattern::outside: return load_carefully<M>(warp, i, d);
+      case Pattern::rows: load_rows<M, V, kGroup>(d, where, region.host); break;
+      case Pattern::point: load_points<M, V, kWarpSize>(d, where, region.host); break;
+      case Pattern::points: load_points<M, V, kGroup>(d, where, region.host); break;
       case Pattern::scattered:
-        for (u32 lane = 0; lane < kWarpSize; ++lane) load_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
+        for (u32 lane = 0; lane < kWarpSize; ++lane) load_lane<M>(d, V, lane, at(region.host + where[lane]));
     }
   } else {
-    if (!inside<kBytes>(where, region, warp.mask)) return load_carefully<M, R>(warp, i);
+    if (!inside<kBytes>(where, region, warp.mask)) return load_carefully<M>(warp, i, d);
     const std::byte* last = nullptr;
     u32 before = 0;
     for (const u32 lane : set_bits(warp.mask)) {
       const std::byte* const place = at(region.host + where[lane]);
       if (place == last) {
-        copy_lane<R>(warp, i, V, before, lane);
+        copy_lane(d, V, before, lane);
       } else {
-        load_lane<M, R>(warp, i, lane, place);
+        load_lane<M>(d, V, lane, place);
       }
       last = place, before = lane;
     }
@@ -123,85 +120,143 @@ inline void load_with(Warp& warp, const Instruction& i, const Where& where, cons
 }
 
 // Global and constant memory, and generic addresses, most of which are global.
-template <class M, class R, u32 V, class Where>
+template <class M, u32 V, class Where>
 void load_global(Warp& warp, const Instruction& i) {
   const Where where(warp, i, i.slot[V]);
-  load_with<M, R, V>(warp, i, where, global_region(warp, i, where[first_lane(warp.mask)]));
+  const Region region = global_region(warp, i, where[first_lane(warp.mask)]);
+  load_with<M, V>(warp, i, Registers<M>{warp, i.slot}, where, region);
 }
 
 // The block's own shared memory; compilers write 32-bit addresses, or the variable's name.
-template <class M, class R, u32 V, class Address>
+template <class M, u32 V, class Address>
 void load_shared(Warp& warp, const Instruction& i) {
   const Slot base = i.slot[V];
-  load_with<M, R, V>(warp, i, Based<Address>(warp, i, base), shared_region(warp, base));
+  const Based<Address> where(warp, i, base);
+  load_with<M, V>(warp, i, Registers<M>{warp, i.slot}, where, shared_region(warp, base));
 }
 
-template <class M, class R>
-void load_local(Warp& warp, const Instruction& i) {
+// Either.
+template <class M, u32 V, class Rows>
+[[gnu::noinline]] void load_listed(Warp& warp, const Instruction& i, Rows d) {
+  const Listed list(warp, i, i.slot[V]);
+  const Region region = region_of(warp, i, i.slot[V], list.address[first_lane(warp.mask)]);
+  load_with<M, V>(warp, i, d, Based<u64>(list.address), region);
+}
+
+template <class M, class Rows>
+void load_local(Warp& warp, const Instruction& i, Rows d) {
   const u32 elements = i.control & kElements, size = elements * sizeof(M);
   const Slot base = i.slot[elements];
   u32 at = 0;
   if (in_frame<M>(warp, i, base, at)) {
-    for_lanes(warp.mask, [&](u32 lane) { load_lane<M, R>(warp, i, lane, warp.block->local(warp, lane) + at); });
+    for_lanes(warp.mask, [&](u32 lane) { load_lane<M>(d, elements, lane, warp.block->local(warp, lane) + at); });
     return;
   }
   for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = local_address(warp, i, base, lane);
-    load_lane<M, R>(warp, i, lane, access(warp, lane, Space::local, address, size, size, Access::read, nullptr));
+    load_lane<M>(d, elements, lane, access(warp, lane, Space::local, address, size, size, Access::read, nullptr));
   }
 }
 
 // The launch's parameters, the same for all threads.
-template <class M, class R>
-void load_parameter(Warp& warp, const Instruction& i) {
+template <class M, class Rows>
+void load_parameter(Warp& warp, const Instruction& i, Rows d) {
   const u32 elements = i.control & kElements;
   const auto& parameters = warp.block->grid->launch.parameters;
   const u64 offset = offset_of(i), size = elements * sizeof(M);
   if (i.slot[elements] != kNoSlot || offset > parameters.size() || size > parameters.size() - offset)
-    return load_carefully<M, R>(warp, i);
+    return load_carefully<M>(warp, i, d);
   for (u32 e = 0; e < elements; ++e) {
-    if (i.slot[e] == kNoSlot) continue;
-    const R value = static_cast<R>(raw_load<M>(parameters.data() + offset + e * sizeof(M)));
-    R* d = warp.out<R>(i.slot[e]);
-    for_lanes(warp.mask, [=](u32 lane) { d[lane] = value; });
+    if (!d.has(e)) continue;
+    const M value = raw_load<M>(parameters.data() + offset + e * sizeof(M));
+    M* const row = d.to(e);
+    for_lanes(warp.mask, [=](u32 lane) { row[lane] = value; });
+  }
+}
+
+template <class M, auto kLoad>
+void to_registers(Warp& warp, const Instruction& i) {
+  kLoad(warp, i, Registers<M>{warp, i.slot});
+}
+
+template <class M>
+[[gnu::noinline]] void load_between(Warp& warp, const Instruction& i, Between<M> d) {
+  switch (way_of(i.control)) {
+    case Way::local: return load_local<M>(warp, i, d);
+    case Way::parameter: return load_parameter<M>(warp, i, d);
+    case Way::carefully: return load_carefully<M>(warp, i, d);
+    default: break;
+  }
+  switch (i.control & kElements) {
+    case 1: return load_listed<M, 1>(warp, i, d);
+    case 2: return load_listed<M, 2>(warp, i, d);
+    default: return load_listed<M, 4>(warp, i, d);
   }
 }
 
 struct Loads {
-  template <class M, class R, u32 V>
+  template <class M, u32 V>
   static Handler handler(Way way) {
+    using Rows = Registers<M>;
     if constexpr (V * sizeof(M) > 16) {
       return nullptr;
     } else {
       switch (way) {
-        case Way::global: return load_global<M, R, V, Based<u64>>;
-        case Way::indexed: return load_global<M, R, V, Indexed>;
-        case Way::shared: return load_shared<M, R, V, u32>;
-        case Way::shared_wide: return load_shared<M, R, V, u64>;
-        case Way::local: return load_local<M, R>;
-        case Way::parameter: return load_parameter<M, R>;
-        case Way::carefully: return load_carefully<M, R>;
+        case Way::global:
+          if constexpr (is_common<M, V>(Way::global)) return load_global<M, V, Based<u64>>;
+          break;
+        case Way::shared:
+          if constexpr (is_common<M, V>(Way::shared)) return load_shared<M, V, u32>;
+          break;
+        case Way::indexed:
+          if constexpr (is_common<M, V>(Way::indexed)) return load_global<M, V, Indexed>;
+          break;
+        case Way::shared_wide:
+          if constexpr (is_common<M, V>(Way::shared_wide)) return load_shared<M, V, u64>;
+          break;
+        case Way::local: return to_registers<M, load_local<M, Rows>>;
+        case Way::parameter: return to_registers<M, load_parameter<M, Rows>>;
+        case Way::carefully: return to_registers<M, load_carefully<M, Rows>>;
       }
-      return nullptr;
+      return to_registers<M, load_listed<M, V, Rows>>;
+    }
+  }
+  // Signed types are extended by their sign, all others by zeros.
+  template <class M, class R>
+  static void converts(Warp& warp, const Instruction& i) {
+    using Bits = std::make_unsigned_t<M>;
+    alignas(64) Bits rows[kMostElements][kWarpSize];
+    load_between<Bits>(warp, i, {rows});
+    for (u32 e = 0; e < (i.control & kElements); ++e) {
+      if (i.slot[e] == kNoSlot) continue;
+      const Bits* const a = rows[e];
+      R* const d = warp.out<R>(i.slot[e]);
+      for_lanes(warp.mask, [=](u32 lane) { d[lane] = static_cast<R>(static_cast<M>(a[lane])); });
     }
   }
 };
 
-// Signed types are extended by their sign, all others by zeros.
 Bound bind_load(const Form& form) {
   const u32 width = form.width[0], control = control_of(form);
+  const bool extended = width > bytes(form.type[0]);
   switch (form.type[0]) {
-    case Type::s8: return {by_register<Loads, i8>(form, width), control};
-    case Type::s16: return {by_register<Loads, i16>(form, width), control};
-    case Type::s32: return {by_register<Loads, i32>(form, width), control};
+    case Type::s8:
+      if (extended) return {by_register<Loads, i8>(control, width), control};
+      break;
+    case Type::s16:
+      if (extended) return {by_register<Loads, i16>(control, width), control};
+      break;
+    case Type::s32:
+      if (extended) return {by_register<Loads, i32>(control, width), control};
+      break;
     default: break;
   }
   switch (bytes(form.type[0])) {
-    case 1: return {by_register<Loads, u8>(form, width), control};
-    case 2: return {by_register<Loads, u16>(form, width), control};
-    case 4: return {by_register<Loads, u32>(form, width), control};
-    case 8: return {by_register<Loads, u64>(form, width), control};
-    case 16: return {by_register<Loads, u128>(form, width), control};
+    case 1: return {by_register<Loads, u8>(control, width), control};
+    case 2: return {by_register<Loads, u16>(control, width), control};
+    case 4: return {by_register<Loads, u32>(control, width), control};
+    case 8: return {by_register<Loads, u64>(control, width), control};
+    case 16: return {by_register<Loads, u128>(control, width), control};
     default: return {};
   }
 }

@@ -11,6 +11,8 @@
 #include "common/simulator/isa/pattern.hpp"
 #include "common/simulator/isa/row.hpp"
 
+#include <type_traits>
+
 namespace cudasim {
 
 // Instruction::control of a load or store.
@@ -62,6 +64,7 @@ struct Based {
   u64 offset;
 
   Based(const Warp& warp, const Instruction& i, Slot base) : values(base_of<Value>(warp, base)), offset(offset_of(i)) {}
+  explicit Based(const Value* addresses) : values(addresses), offset(0) {}
   static Value rank(Value value) { return value; }                // the higher, the higher the address …
   u64 of(Value rank) const { return u64{rank} + offset; }         // … which is this
   Value low(Value value) const { return value + Value(offset); }  // its low bits
@@ -124,12 +127,13 @@ inline u32 control_of(const Form& form) {
 
 enum class Way : u8 { global, indexed, shared, shared_wide, local, parameter, carefully };
 
-inline Way way_of(const Form& form) {
-  const bool narrow = form.address_bytes == 4;
-  switch (form.space) {
+// `control`: of an instruction.
+inline Way way_of(u32 control) {
+  const bool narrow = (control & kNarrow) != 0, indexed = (control >> kScaleShift & kMaxScale) != 0;
+  switch (static_cast<Space>(control >> kSpaceShift & 15)) {
     case Space::generic:
     case Space::global:
-    case Space::constant: return narrow ? Way::carefully : form.scale != 0 ? Way::indexed : Way::global;
+    case Space::constant: return narrow ? Way::carefully : indexed ? Way::indexed : Way::global;
     case Space::shared: return narrow ? Way::shared : Way::shared_wide;
     case Space::local: return Way::local;
     case Space::param: return Way::parameter;
@@ -137,40 +141,80 @@ inline Way way_of(const Form& form) {
   }
 }
 
-// Access: Loads (load.cpp) or Stores (store.cpp), whose handler<M, R, V>(way) is the function for values that are an M
-// in memory and an R in a register, V of them a lane.
-template <class Access, class M, class R>
-Handler by_vector(const Form& form) {
-  const Way way = way_of(form);
-  switch (form.vector) {
-    case 1: return Access::template handler<M, R, 1>(way);
-    case 2: return Access::template handler<M, R, 2>(way);
-    case 4: return Access::template handler<M, R, 4>(way);
+// The addresses of all lanes in a list, where code of its own for each Where is not worth its size.
+struct Listed {
+  alignas(64) u64 address[kWarpSize];
+
+  [[gnu::noinline]] Listed(const Warp& warp, const Instruction& i, Slot base) {
+    switch (way_of(i.control)) {
+      case Way::indexed: fill(Indexed(warp, i, base)); break;
+      case Way::shared: fill(Based<u32>(warp, i, base)); break;
+      default: fill(Based<u64>(warp, i, base));
+    }
+  }
+  template <class Where>
+  void fill(const Where& where) {
+    for (u32 lane = 0; lane < kWarpSize; ++lane) address[lane] = where[lane];
+  }
+};
+
+inline Region region_of(Warp& warp, const Instruction& i, Slot base, u64 address) {
+  return space_in(i) == Space::shared ? shared_region(warp, base) : global_region(warp, i, address);
+}
+
+// Values that an instruction moves, element by element, each a row of 32 lanes: in registers that are as wide as the
+// elements …
+template <class M>
+struct Registers {
+  Warp& warp;
+  const Slot* slots;
+  bool has(u32 e) const { return slots[e] != kNoSlot; }
+  M* to(u32 e) const { return warp.out<M>(slots[e]); }
+  const M* from(u32 e) const { return warp.in<M>(slots[e]); }
+};
+// … or in between memory and registers that are wider.
+template <class M>
+struct Between {
+  M (*rows)[kWarpSize];
+  bool has(u32) const { return true; }
+  M* to(u32 e) const { return rows[e]; }
+  const M* from(u32 e) const { return rows[e]; }
+};
+constexpr u32 kMostElements = 4;
+
+// Whether V elements are so often accessed in this way that they get a function of their own.
+template <class M, u32 V>
+constexpr bool is_common(Way way) {
+  if (sizeof(M) == 16) return false;
+  return way == Way::global || (way == Way::shared && (V == 1 || sizeof(M) > 2)) || V == 1;
+}
+
+// Access: Loads (load.cpp) or Stores (store.cpp). Its handler<M, V>(way) is the function for V elements a lane in
+// registers of their own width, and converts<M, R> the one for registers R that are wider, or for single bytes.
+template <class Access, class M>
+Handler by_vector(u32 vector, Way way) {
+  switch (vector) {
+    case 1: return Access::template handler<M, 1>(way);
+    case 2: return Access::template handler<M, 2>(way);
+    case 4: return Access::template handler<M, 4>(way);
     default: return nullptr;
   }
 }
 
-// The register may be wider than what is read or written.
 template <class Access, class M>
-Handler by_register(const Form& form, u32 width) {
-  if (width < sizeof(M)) return nullptr;
-  switch (width) {
-    case 1:
-      if constexpr (sizeof(M) <= 1) return by_vector<Access, M, u8>(form);
-      break;
-    case 2:
-      if constexpr (sizeof(M) <= 2) return by_vector<Access, M, u16>(form);
-      break;
-    case 4:
-      if constexpr (sizeof(M) <= 4) return by_vector<Access, M, u32>(form);
-      break;
-    case 8:
-      if constexpr (sizeof(M) <= 8) return by_vector<Access, M, u64>(form);
-      break;
-    case 16:
-      if constexpr (sizeof(M) == 16) return by_vector<Access, M, u128>(form);
-      break;
-  }
+Handler by_register(u32 control, u32 width) {
+  const u32 vector = control & kElements;
+  if constexpr (sizeof(M) > 1 && !std::is_signed_v<M>)
+    if (width == sizeof(M)) return by_vector<Access, M>(vector, way_of(control));
+  if (vector > kMostElements) return nullptr;
+  if constexpr (sizeof(M) == 1)
+    if (width == 1) return Access::template converts<M, u8>;
+  if constexpr (sizeof(M) < 2)
+    if (width == 2) return Access::template converts<M, u16>;
+  if constexpr (sizeof(M) < 4)
+    if (width == 4) return Access::template converts<M, u32>;
+  if constexpr (sizeof(M) < 8)
+    if (width == 8) return Access::template converts<M, u64>;
   return nullptr;
 }
 

@@ -8,123 +8,181 @@ void before_store(const Instruction& i) {
   if ((i.control & kRelease) != 0) raw_fence_release();
 }
 
-template <class M, class R>
-void store_lane(Warp& warp, const Instruction& i, u32 lane, std::byte* to) {
-  const u32 elements = i.control & kElements;
-  for (u32 e = 0; e < elements; ++e) raw_store<M>(to + e * sizeof(M), static_cast<M>(warp.in<R>(i.slot[1 + e])[lane]));
+template <class M, class Rows>
+void store_lane(const Rows& a, u32 elements, u32 lane, std::byte* to) {
+  for (u32 e = 0; e < elements; ++e) raw_store<M>(to + e * sizeof(M), a.from(e)[lane]);
 }
 
-template <class M, class R>
-[[gnu::noinline]] void store_carefully(Warp& warp, const Instruction& i) {
+template <class M, class Rows>
+[[gnu::noinline]] void store_carefully(Warp& warp, const Instruction& i, Rows a) {
   const u32 elements = i.control & kElements, size = elements * sizeof(M);
   before_store(i);
   for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = checked_address(warp, i, i.slot[0], lane);
-    store_lane<M, R>(warp, i, lane,
-                     access(warp, lane, space_in(i), address, size, size, Access::write, &view_of(warp, i)));
+    store_lane<M>(a, elements, lane,
+                  access(warp, lane, space_in(i), address, size, size, Access::write, &view_of(warp, i)));
   }
   warp.polls = 0;
 }
-template <class M, class R, u32 kStride, u32 kLanes>
-inline void store_row(const R* a, std::byte* first) {
-  if constexpr (sizeof(M) == sizeof(R) && kStride == sizeof(M))
-    return raw_copy<M, kLanes * kStride>(first, reinterpret_cast<const std::byte*>(a));
+
+template <class M, u32 kStride, u32 kLanes>
+inline void store_row(const M* a, std::byte* first) {
+  if constexpr (kStride == sizeof(M)) return raw_copy<M, kLanes * kStride>(first, reinterpret_cast<const std::byte*>(a));
   for (u32 from = 0; from < kLanes; from += kGroup) {
     M row[kGroup];
-    for (u32 l = 0; l < kGroup; ++l) row[l] = static_cast<M>(a[from + l]);
+    for (u32 l = 0; l < kGroup; ++l) row[l] = a[from + l];
     for (u32 l = 0; l < kGroup; ++l) raw_store<M>(first + (from + l) * kStride, row[l]);
   }
 }
-template <class M, class R, u32 V, u32 kLanes, class Where>
-inline void store_rows(Warp& warp, const Instruction& i, const Where& where, u64 host) {
+
+template <class M, u32 V, u32 kLanes, class Rows, class Where>
+inline void store_rows(const Rows& a, const Where& where, u64 host) {
   for (u32 lane = 0; lane < kWarpSize; lane += kLanes) {
     std::byte* first = at(host + where[lane]);
-    for (u32 e = 0; e < V; ++e)
-      store_row<M, R, V * sizeof(M), kLanes>(warp.in<R>(i.slot[1 + e]) + lane, first + e * sizeof(M));
+    for (u32 e = 0; e < V; ++e) store_row<M, V * sizeof(M), kLanes>(a.from(e) + lane, first + e * sizeof(M));
   }
 }
 
-template <class M, class R, u32 V, class Where>
-inline void store_with(Warp& warp, const Instruction& i, const Where& where, const Region& region) {
+template <class M, u32 V, class Rows, class Where>
+inline void store_with(Warp& warp, const Instruction& i, Rows a, const Where& where, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
   if (warp.mask == kAllLanes && is_row<kBytes>(where, region)) {
     before_store(i);
-    store_rows<M, R, V, kWarpSize>(warp, i, where, region.host);
+    store_rows<M, V, kWarpSize>(a, where, region.host);
   } else if (warp.mask == kAllLanes) {
     const Pattern pattern = pattern_of<kBytes>(where, region);
-    if (pattern == Pattern::outside) return store_carefully<M, R>(warp, i);
+    if (pattern == Pattern::outside) return store_carefully<M>(warp, i, a);
     before_store(i);
     if (pattern == Pattern::rows) {
-      store_rows<M, R, V, kGroup>(warp, i, where, region.host);
+      store_rows<M, V, kGroup>(a, where, region.host);
     } else {  // of those to one address, the last lane's value stays
-      for (u32 lane = 0; lane < kWarpSize; ++lane) store_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
+      for (u32 lane = 0; lane < kWarpSize; ++lane) store_lane<M>(a, V, lane, at(region.host + where[lane]));
     }
   } else {
-    if (!inside<kBytes>(where, region, warp.mask)) return store_carefully<M, R>(warp, i);
+    if (!inside<kBytes>(where, region, warp.mask)) return store_carefully<M>(warp, i, a);
     before_store(i);
     for (const u32 lane : set_bits(warp.mask)) {
-      store_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
+      store_lane<M>(a, V, lane, at(region.host + where[lane]));
     }
   }
   warp.polls = 0;
 }
-template <class M, class R, u32 V, class Where>
+
+// The values follow the address in an instruction's operands.
+template <class M>
+Registers<M> stored(Warp& warp, const Instruction& i) {
+  return {warp, i.slot + 1};
+}
+bool may_write(Warp& warp, const Instruction& i, u64 address) {
+  const bool in_shared = space_in(i) == Space::generic && space_of(address) == Space::shared;
+  return in_shared || view_of(warp, i).writable;
+}
+
+template <class M, u32 V, class Where>
 void store_global(Warp& warp, const Instruction& i) {
   const Where where(warp, i, i.slot[0]);
   const u64 address = where[first_lane(warp.mask)];
-  const bool in_shared = space_in(i) == Space::generic && space_of(address) == Space::shared;
-  if (!in_shared && !view_of(warp, i).writable) {
-    return store_carefully<M, R>(warp, i);
-  }
-  store_with<M, R, V>(warp, i, where, global_region(warp, i, address));
-}
-template <class M, class R, u32 V, class Address>
-void store_shared(Warp& warp, const Instruction& i) {
-  const Slot base = i.slot[0];
-  store_with<M, R, V>(warp, i, Based<Address>(warp, i, base), shared_region(warp, base));
+  if (!may_write(warp, i, address)) return store_carefully<M>(warp, i, stored<M>(warp, i));
+  store_with<M, V>(warp, i, stored<M>(warp, i), where, global_region(warp, i, address));
 }
 
-template <class M, class R>
-void store_local(Warp& warp, const Instruction& i) {
+template <class M, u32 V, class Address>
+void store_shared(Warp& warp, const Instruction& i) {
+  const Slot base = i.slot[0];
+  const Based<Address> where(warp, i, base);
+  store_with<M, V>(warp, i, stored<M>(warp, i), where, shared_region(warp, base));
+}
+
+// Either.
+template <class M, u32 V, class Rows>
+[[gnu::noinline]] void store_listed(Warp& warp, const Instruction& i, Rows a) {
+  const Listed list(warp, i, i.slot[0]);
+  const u64 address = list.address[first_lane(warp.mask)];
+  if (space_in(i) != Space::shared && !may_write(warp, i, address)) return store_carefully<M>(warp, i, a);
+  store_with<M, V>(warp, i, a, Based<u64>(list.address), region_of(warp, i, i.slot[0], address));
+}
+
+template <class M, class Rows>
+void store_local(Warp& warp, const Instruction& i, Rows a) {
   const u32 elements = i.control & kElements, size = elements * sizeof(M);
   u32 at = 0;
   if (in_frame<M>(warp, i, i.slot[0], at)) {
-    for_lanes(warp.mask, [&](u32 lane) { store_lane<M, R>(warp, i, lane, warp.block->local(warp, lane) + at); });
+    for_lanes(warp.mask, [&](u32 lane) { store_lane<M>(a, elements, lane, warp.block->local(warp, lane) + at); });
     return;
   }
   for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = local_address(warp, i, i.slot[0], lane);
-    store_lane<M, R>(warp, i, lane, access(warp, lane, Space::local, address, size, size, Access::write, nullptr));
+    store_lane<M>(a, elements, lane, access(warp, lane, Space::local, address, size, size, Access::write, nullptr));
+  }
+}
+
+template <class M, auto kStore>
+void from_registers(Warp& warp, const Instruction& i) {
+  kStore(warp, i, stored<M>(warp, i));
+}
+
+template <class M>
+[[gnu::noinline]] void store_between(Warp& warp, const Instruction& i, Between<M> a) {
+  switch (way_of(i.control)) {
+    case Way::local: return store_local<M>(warp, i, a);
+    case Way::parameter:
+    case Way::carefully: return store_carefully<M>(warp, i, a);
+    default: break;
+  }
+  switch (i.control & kElements) {
+    case 1: return store_listed<M, 1>(warp, i, a);
+    case 2: return store_listed<M, 2>(warp, i, a);
+    default: return store_listed<M, 4>(warp, i, a);
   }
 }
 
 struct Stores {
-  template <class M, class R, u32 V>
+  template <class M, u32 V>
   static Handler handler(Way way) {
+    using Rows = Registers<M>;
     if constexpr (V * sizeof(M) > 16) {
       return nullptr;
     } else {
       switch (way) {
-        case Way::global: return store_global<M, R, V, Based<u64>>;
-        case Way::indexed: return store_global<M, R, V, Indexed>;
-        case Way::shared: return store_shared<M, R, V, u32>;
-        case Way::shared_wide: return store_shared<M, R, V, u64>;
-        case Way::local: return store_local<M, R>;
-        default: return store_carefully<M, R>;
+        case Way::global:
+          if constexpr (is_common<M, V>(Way::global)) return store_global<M, V, Based<u64>>;
+          break;
+        case Way::shared:
+          if constexpr (is_common<M, V>(Way::shared)) return store_shared<M, V, u32>;
+          break;
+        case Way::indexed:
+          if constexpr (is_common<M, V>(Way::indexed)) return store_global<M, V, Indexed>;
+          break;
+        case Way::shared_wide:
+          if constexpr (is_common<M, V>(Way::shared_wide)) return store_shared<M, V, u64>;
+          break;
+        case Way::local: return from_registers<M, store_local<M, Rows>>;
+        default: return from_registers<M, store_carefully<M, Rows>>;
       }
+      return from_registers<M, store_listed<M, V, Rows>>;
     }
+  }
+  // The low bits are stored: the sign does not matter.
+  template <class M, class R>
+  static void converts(Warp& warp, const Instruction& i) {
+    alignas(64) M rows[kMostElements][kWarpSize];
+    for (u32 e = 0; e < (i.control & kElements); ++e) {
+      const R* const a = warp.in<R>(i.slot[1 + e]);
+      M* const d = rows[e];
+      for_lanes(warp.mask, [=](u32 lane) { d[lane] = static_cast<M>(a[lane]); });
+    }
+    store_between<M>(warp, i, {rows});
   }
 };
 
-// A store takes the low bits: the sign does not matter.
 Bound bind_store(const Form& form) {
   const u32 width = form.width[1], control = control_of(form);
   switch (bytes(form.type[0])) {
-    case 1: return {by_register<Stores, u8>(form, width), control};
-    case 2: return {by_register<Stores, u16>(form, width), control};
-    case 4: return {by_register<Stores, u32>(form, width), control};
-    case 8: return {by_register<Stores, u64>(form, width), control};
-    case 16: return {by_register<Stores, u128>(form, width), control};
+    case 1: return {by_register<Stores, u8>(control, width), control};
+    case 2: return {by_register<Stores, u16>(control, width), control};
+    case 4: return {by_register<Stores, u32>(control, width), control};
+    case 8: return {by_register<Stores, u64>(control, width), control};
+    case 16: return {by_register<Stores, u128>(control, width), control};
     default: return {};
   }
 }
