@@ -59,7 +59,8 @@ def entries(lines: Iterable[str]) -> list[dict[str, object]]:
 def main(words: Sequence[str] = ()) -> int:
     include = f"CUDA_INCLUDE={facts()['CUDA_INCLUDE']}"
     said = would_run("wanted", f"WANTED={' '.join(targets())}")
-    said += would_run("-f", "common/simulator/Makefile", "library", "suite", "SANITIZE=", include, f"CATCH_FLAGS={facts().get('CATCH_FLAGS', '')}")
+    catch = f"CATCH_FLAGS={facts().get('CATCH_FLAGS', '')}"
+    said += would_run("-f", "common/simulator/Makefile", "library", "suite", "SANITIZE=", "TOGETHER=", include, catch)
     said += would_run("-f", "common/runtime/Makefile", "libraries", "SANITIZE=", include)
     found = entries(said.splitlines())
     RESULT.write_text(json.dumps(found, indent=1), encoding="utf-8")

@@ -29,6 +29,12 @@ struct SetBits {
 };
 inline SetBits set_bits(u32 mask) { return {mask}; }
 
+// Of the blocks of a grid or the threads of a block, counted along x first, where one is.
+inline Dim3 place_in(u64 number, Dim3 size) {
+  return {static_cast<u32>(number % size.x), static_cast<u32>(number / size.x % size.y),
+          static_cast<u32>(number / size.x / size.y)};
+}
+
 inline u32 first_lane(u32 mask) { return static_cast<u32>(__builtin_ctz(mask)); }
 
 // Those lanes of a mask for which holds(lane) is true.

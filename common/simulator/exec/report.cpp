@@ -59,11 +59,8 @@ std::string where(const Program& program, const Site& site) {
 }
 
 std::string thread_name(const Grid& grid, u64 block, u32 thread) {
-  const Dim3 size = grid.launch.grid;
-  const Dim3 index{static_cast<u32>(block % size.x), static_cast<u32>(block / size.x % size.y),
-                   static_cast<u32>(block / size.x / size.y)};
   const Dim3 own{grid.tid[0][thread], grid.tid[1][thread], grid.tid[2][thread]};
-  return coordinates(own) + " of block " + coordinates(index);
+  return coordinates(own) + " of block " + coordinates(place_in(block, grid.launch.grid));
 }
 
 std::string shared_name(const Grid& grid, u64 address) {

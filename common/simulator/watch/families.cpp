@@ -14,11 +14,6 @@ namespace {
 
 thread_local std::shared_ptr<const LaunchPoint> now;
 
-Dim3 place_in(u64 number, Dim3 size) {
-  return {static_cast<u32>(number % size.x), static_cast<u32>(number / size.x % size.y),
-          static_cast<u32>(number / size.x / size.y)};
-}
-
 }  // namespace
 
 template <class F>

@@ -106,11 +106,6 @@ Launches& launches() {
 
 thread_local u64 running = 0;  // the launch that this thread runs
 
-Dim3 place_in(u64 number, Dim3 size) {
-  return {static_cast<u32>(number % size.x), static_cast<u32>(number / size.x % size.y),
-          static_cast<u32>(number / size.x / size.y)};
-}
-
 std::string told(const Ran& of, const Mark& mark) {
   const AccessLog::Entry& e = of.entries[mark.entry];
   return coordinates(place_in(e.warp * kWarpSize + mark.lane, of.block)) + " of block " +
