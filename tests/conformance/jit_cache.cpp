@@ -242,3 +242,60 @@ FRESH_CASE("What the linker has made is loaded lazily and computes the same", "[
   CU_CHECK(cuModuleEnumerateFunctions(kernels, 2, module));
   CHECK(kernels[0] != kernels[1]);
 }
+
+FRESH_CASE("A function that was only enumerated is loaded when it is launched, or by name", "[module]",
+           {"CUDA_CACHE_DISABLE", "1"}) {
+  conformance::context();
+  CUmodule module = nullptr;
+  CU_CHECK(load(&module, kText));
+  CUfunction kernels[2] = {}, named = nullptr;
+  CU_CHECK(cuModuleEnumerateFunctions(kernels, 2, module));
+  const auto loaded = [](CUfunction kernel) {
+    CUfunctionLoadingState state{};
+    CU_CHECK(cuFuncIsLoaded(&state, kernel));
+    return state == CU_FUNCTION_LOADING_STATE_LOADED;
+  };
+  CHECK_FALSE(loaded(kernels[0]));
+  CHECK_FALSE(loaded(kernels[1]));
+  int registers = 0;
+  CU_CHECK(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, kernels[0]));
+  CHECK_FALSE(loaded(kernels[0]));
+  ANSWERS(cuFuncLoad(kernels[0]), CUDA_SUCCESS);
+  CHECK(loaded(kernels[0]));
+  CUdeviceptr out = 0;
+  CU_CHECK(cuMemAlloc(&out, 4));
+  void* arguments[] = {&out};
+  ANSWERS(cuLaunchKernel(kernels[1], 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  CHECK(loaded(kernels[1]));
+  ANSWERS(cuModuleGetFunction(&named, module, "reads"), CUDA_SUCCESS);
+  CHECK(loaded(named));
+}
+
+FRESH_CASE("Loaded eagerly, every function is loaded, in whichever case the mode is written", "[module]",
+           {"CUDA_MODULE_LOADING", "eager"}, {"CUDA_CACHE_DISABLE", "1"}) {
+  conformance::context();
+  CUmodule module = nullptr;
+  CU_CHECK(load(&module, kText));
+  CUfunction kernels[2] = {};
+  CU_CHECK(cuModuleEnumerateFunctions(kernels, 2, module));
+  for (const CUfunction kernel : kernels) {
+    CUfunctionLoadingState state{};
+    ANSWERS(cuFuncIsLoaded(&state, kernel), CUDA_SUCCESS);
+    CHECK(state == CU_FUNCTION_LOADING_STATE_LOADED);
+  }
+}
+
+FRESH_CASE("With CUDA_DISABLE_PTX_JIT, PTX is loaded from the cache or not at all", "[module]") {
+  const Folder folder;
+  const std::string path = folder.cache();
+  const auto load_without_jit = [&] {
+    conformance::context();
+    CUmodule module = nullptr;
+    return static_cast<int>(load(&module, kText));
+  };
+  CHECK(start({{"CUDA_CACHE_PATH", path.c_str()}}, kText) == kCompiled);
+  CHECK(in_a_process({{"CUDA_CACHE_PATH", path.c_str()}, {"CUDA_DISABLE_PTX_JIT", "1"}}, load_without_jit) ==
+        CUDA_SUCCESS);
+  CHECK(in_a_process({{"CUDA_CACHE_DISABLE", "1"}, {"CUDA_DISABLE_PTX_JIT", "1"}}, load_without_jit) ==
+        CUDA_ERROR_JIT_COMPILATION_DISABLED);
+}

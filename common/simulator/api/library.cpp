@@ -16,7 +16,8 @@ namespace {
 // What is wrong with code is found when something of it is wanted.
 bool found_late(CUresult code) {
   return code == CUDA_ERROR_INVALID_IMAGE || code == CUDA_ERROR_INVALID_PTX ||
-         code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || code == CUDA_ERROR_NO_BINARY_FOR_GPU;
+         code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || code == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+         code == CUDA_ERROR_JIT_COMPILATION_DISABLED;
 }
 
 // The texts of an image; none, and why, if there is something wrong with it.

@@ -48,7 +48,7 @@ CUresult driver::call_cuLinkComplete(CUlinkState state, void** cubinOut, size_t*
   add_device_runtime(*linker);
   if (!linker->texts.empty()) {
     if (const auto errors = link_errors(linker->texts); !errors.empty()) reject_link(*linker, errors);
-    check_ptx(linker->texts, linker->options);
+    check_ptx(linker->texts, linker->options, false);
   }
   linker->image = linked_image(linker->texts, linker->options.max_registers());
   linker->complete = true;

@@ -93,6 +93,7 @@ CUresult driver::call_cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, cons
   require(hfunc != nullptr && name != nullptr && *name != '\0');
   const CUfunction function = module->function(name);
   require(function != nullptr, CUDA_ERROR_NOT_FOUND, [&] { return kernels_of(*module); });
+  functions().get(function)->loaded = true;
   *hfunc = function;
   return CUDA_SUCCESS;
 }
@@ -108,7 +109,11 @@ CUresult driver::call_cuModuleEnumerateFunctions(CUfunction* functions, unsigned
   const auto module = permitted_module(mod);
   require(functions != nullptr);
   const auto kernels = module->kernel_names();
-  for (unsigned i = 0; i < numFunctions && i < kernels.size(); ++i) functions[i] = module->function(kernels[i]);
+  for (unsigned i = 0; i < numFunctions && i < kernels.size(); ++i) {
+    const bool known = module->knows(kernels[i]);
+    functions[i] = module->function(kernels[i]);
+    if (!known) cudasim::functions().get(functions[i])->loaded = !lazy_loading();
+  }
   return CUDA_SUCCESS;
 }
 
@@ -181,17 +186,17 @@ CUresult driver::call_cuFuncGetParamCount(CUfunction func, size_t* paramCount) {
 }
 
 #if CUDA_VERSION >= 12040
-// Whoever has the handle of a function has it loaded: cuModuleGetFunction does that.
+// With lazy loading, a function is not loaded if only cuModuleEnumerateFunctions has named it.
 CUresult driver::call_cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
-  permitted_function(function);
+  const auto asked = permitted_function(function);
   require(state != nullptr);
-  *state = CU_FUNCTION_LOADING_STATE_LOADED;
+  *state = asked->loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
   return CUDA_SUCCESS;
 }
 #endif
 
 CUresult driver::call_cuFuncLoad(CUfunction function) {
-  permitted_function(function);
+  permitted_function(function)->loaded = true;
   return CUDA_SUCCESS;
 }
 

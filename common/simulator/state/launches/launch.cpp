@@ -238,6 +238,7 @@ Operation prepare_launch(std::shared_ptr<const Function> function, const Resolve
   if (family() != nullptr) launch.between_blocks = between_blocks;
   launch.device_runtime = call_device_runtime;
   context->builtins |= kernel.builtins;
+  function->loaded = true;
   context->raise_limit(CU_LIMIT_STACK_SIZE, round_up(kernel.stack_bytes, 16));
 
   Operation operation;

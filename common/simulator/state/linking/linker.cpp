@@ -1,4 +1,5 @@
 #include "common/simulator/state/linking/linker.hpp"
+#include "common/simulator/state/modules/jit_cache.hpp"
 
 #include <set>
 
@@ -105,6 +106,7 @@ namespace {
 
 // Each text is compiled as it comes, then compared with those before; what is still missing may come with a later one.
 void add_text(Linker& linker, const std::string& text, const std::string& name) {
+  require(!jit_disabled(), CUDA_ERROR_JIT_COMPILATION_DISABLED);
   auto errors = link_errors({text});
   std::erase_if(errors, is_unresolved);
   if (!errors.empty()) {

@@ -4,6 +4,7 @@
 #include "common/simulator/state/errors/failure.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <unordered_set>
 
 namespace cudasim {
@@ -32,7 +33,11 @@ bool stands_alone(const ptx::Function& function, const Names& functions) {
 
 }  // namespace
 
-bool lazy_loading() { return at_init("CUDA_MODULE_LOADING") != "EAGER"; }
+bool lazy_loading() {
+  std::string mode = at_init("CUDA_MODULE_LOADING");
+  for (char& letter : mode) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return mode != "EAGER";
+}
 
 bool DeferredKernels::possible(const ptx::Module& text) {
   Names functions;

@@ -387,17 +387,18 @@ Loaded load_texts(const Texts& texts, const Placement& placement, JitOptions& op
 // Compiles texts, or finds that this has been done before: by the linker, or by a load whose result is in the cache.
 class Compilation {
  public:
-  Compilation(const Texts& texts, JitOptions& options) : texts_(texts), options_(options) {
+  Compilation(const Texts& texts, JitOptions& options, bool use_cache) : texts_(texts), options_(options) {
     linked_ = std::all_of(texts.begin(), texts.end(), is_linked);
-    if (!linked_) cached_as_ = linked_image(texts, options.max_registers());
-    cached_ = !linked_ && in_jit_cache(cached_as_);
+    if (use_cache && !linked_) cached_as_ = linked_image(texts, options.max_registers());
+    cached_ = !cached_as_.empty() && in_jit_cache(cached_as_);
+    require(linked_ || cached_ || !jit_disabled(), CUDA_ERROR_JIT_COMPILATION_DISABLED);
   }
 
   std::shared_ptr<const Program> run(const Placement& placement) {
     const Loaded loaded = load_texts(texts_, placement, options_);
     if (!cached_ && !loaded.warnings.empty()) options_.info(log_text(loaded.warnings, false));
     if (!cached_ && options_.verbose()) options_.info(summary(*loaded.program));
-    if (!cached_ && !linked_) add_to_jit_cache(cached_as_);
+    if (!cached_ && !cached_as_.empty()) add_to_jit_cache(cached_as_);
     tell();
     return loaded.program;
   }
@@ -432,7 +433,7 @@ class Compilation {
 std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const Texts& texts, JitOptions& options) {
   auto memory = std::make_shared<ModuleMemory>(context);
   const Placement placement = memory->placement();
-  Compilation compilation(texts, options);
+  Compilation compilation(texts, options, true);
   auto deferred = compilation.defer();
   const auto program = deferred ? load({&deferred->rest(), 1}, placement).program : compilation.run(placement);
   auto module = std::make_shared<Module>(context, program, std::move(memory), std::move(deferred));
@@ -440,8 +441,8 @@ std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const 
   return module;
 }
 
-std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options) {
-  return Compilation(texts, options).run(nowhere());
+std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options, bool use_cache) {
+  return Compilation(texts, options, use_cache).run(nowhere());
 }
 
 std::vector<ptx::Diagnostic> link_errors(const Texts& texts) {

@@ -58,8 +58,8 @@ std::string linked_image(const Texts& texts, u32 max_registers);
 // Loads PTX into a context: one text, or several that are linked. Logs go to the options' buffers. Throws the error.
 std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const Texts& texts, JitOptions& options);
 
-// The same without a context: the program's variables lie nowhere, but everything is checked.
-std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options);
+// The same without a context: the program's variables lie nowhere, but everything is checked. `use_cache`: the JIT's.
+std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options, bool use_cache = true);
 
 // The errors that prevent linking the texts. A single text is checked alone.
 std::vector<ptx::Diagnostic> link_errors(const Texts& texts);

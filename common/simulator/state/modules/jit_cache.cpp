@@ -79,6 +79,8 @@ void make_room(u64 bytes) {
 
 }  // namespace
 
+bool jit_disabled() { return setting("CUDA_DISABLE_PTX_JIT", 0) != 0; }
+
 bool in_jit_cache(std::string_view text) {
   if (folder().empty()) return false;
   const std::string entry = entry_for(text);

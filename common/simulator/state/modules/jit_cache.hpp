@@ -6,6 +6,8 @@
 
 namespace cudasim {
 
+// CUDA_DISABLE_PTX_JIT: what would have to be compiled fails to load.
+bool jit_disabled();
 // Whether this text has been compiled before, and is still in the cache. The text includes the options that matter.
 bool in_jit_cache(std::string_view text);
 // Does nothing if the folder cannot be written, or if the text is larger than the cache.

@@ -143,6 +143,11 @@ CUfunction Module::function(const std::string& name) {
   return functions_[name] = made->handle;
 }
 
+bool Module::knows(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  return functions_.contains(name);
+}
+
 void Module::close() {
   const std::scoped_lock lock(mutex_);
   for (const auto& [name, function] : functions_) functions().remove(function);

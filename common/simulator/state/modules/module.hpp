@@ -52,6 +52,7 @@ struct Function {
   CUmodule module = nullptr;
   CUfunction handle = nullptr;
   std::atomic<CUkernel> library_kernel{nullptr};  // if it is one in this context
+  mutable std::atomic<bool> loaded{true};         // as cuFuncIsLoaded says
 
   mutable std::mutex mutex;  // for the following
   FunctionSettings settings;
@@ -84,6 +85,7 @@ class Module {
   std::vector<std::string> kernel_names() const;
   // The handle of a function, the same each time; null if the module has none of that name.
   CUfunction function(const std::string& name);
+  bool knows(const std::string& name);  // whether the function has a handle already
   // Forgets the functions' handles.
   void close();
 
