@@ -43,7 +43,11 @@ static int shown(void) {
   for (; *list >= '0' && *list < '0' + DEVICES && (list[1] == ',' || !list[1]); list += list[1] ? 2 : 1) ++number;
   return number;
 }
-int cuInit(unsigned flags) { return RESULT == 0 && DEVICES && !shown() ? 100 : flags + RESULT; }
+static int twice(void) { const char* list = getenv("CUDA_VISIBLE_DEVICES"); return list && *list && list[1] == ',' && *list == list[2]; }
+int cuInit(unsigned flags) { return twice() ? 101 : RESULT == 0 && DEVICES && !shown() ? 100 : flags + RESULT; }
+#ifndef MODE
+#define MODE 0
+#endif
 int cuDriverGetVersion(int* version) { *version = VERSION; return 0; }
 int cuGetErrorName(int code, const char** name) { *name = code ? "CUDA_ERROR_OF_SOME_KIND" : "CUDA_SUCCESS"; return 0; }
 int cuDeviceGetCount(int* count) { *count = shown(); return 0; }
@@ -52,7 +56,7 @@ int cuDeviceGetName(char* name, int size, int device) {
   for (int i = device; i < size && (name[i] = text[i]); ++i) {}
   return 0;
 }
-int cuDeviceGetAttribute(int* value, int attribute, int device) { *value = device + (attribute == 75 ? 9 : 0); return 0; }
+int cuDeviceGetAttribute(int* value, int attribute, int device) { *value = attribute == 20 ? MODE : device + (attribute == 75 ? 9 : 0); return 0; }
 """
 
 
@@ -140,8 +144,8 @@ class Installation:
         for name in ("nvidia0", "nvidiactl", "nvidia-uvm"):
             self.file(f"/dev/{name}")
 
-    def driver_library(self, version="580.65.06", cuda=13000, result=0, devices=1, folder=SYSTEM):
-        defines = (f"RESULT={result}", f"VERSION={cuda}", f"DEVICES={devices}")
+    def driver_library(self, version="580.65.06", cuda=13000, result=0, devices=1, mode=0, folder=SYSTEM):
+        defines = (f"RESULT={result}", f"VERSION={cuda}", f"DEVICES={devices}", f"MODE={mode}")
         self.library(folder, f"libcuda.so.{version}", source=DRIVER, defines=defines)
 
     def driver(self, version="580.65.06", **how):

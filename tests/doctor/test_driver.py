@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 
+from course.doctor import report
 from made_up import CONTAINER, DRIVER, RUN, SYSTEM, library, machine, says, verdicts
 
 
@@ -164,6 +165,39 @@ def test_device_files_that_this_user_may_not_open_are_named():
         found.driver.forbidden = ["/dev/nvidia0"]  # root, who may run these tests, may open everything
         verdict = verdicts.judge(found)[0]
         assert verdict.state == "broken" and "may not open /dev/nvidia0" in verdict.reason and "usermod" in verdict.remedy, verdict
+
+
+def test_a_device_that_is_named_twice_is_told():
+    with machine() as made:
+        made.driver(devices=2)
+        made.environment["CUDA_VISIBLE_DEVICES"] = "0,0"
+        says(made, RUN, "broken", "is 0,0, which names a device twice", "101", remedy="unset CUDA_VISIBLE_DEVICES", status=1)
+
+
+def test_a_device_for_one_process_only_is_limited_and_a_prohibited_one_is_broken():
+    with machine() as made:
+        made.driver(mode=3)
+        says(made, RUN, "limited", "Exclusive_Process", "46", "lesson 01-07", remedy="nvidia-smi -c DEFAULT", status=0)
+    with machine() as made:
+        made.driver(mode=2)
+        says(made, RUN, "broken", "Prohibited", "46", remedy="nvidia-smi -c DEFAULT", status=1)
+
+
+def jit_cache(made):
+    return dict(report.machine_rows(made.look()))["JIT cache"]
+
+
+def test_the_jit_cache_is_where_the_driver_may_keep_what_it_compiles():
+    with machine() as made:
+        made.driver()
+        made.file("/home/learner/.profile")
+        assert jit_cache(made) == "/home/learner/.nv/ComputeCache"
+        made.environment["CUDA_CACHE_PATH"] = "/home/learner/.profile/cache"
+        assert jit_cache(made) == "/home/learner/.profile/cache, which cannot be written: PTX is compiled at every start"
+        made.environment["CUDA_CACHE_DISABLE"] = "1"
+        assert "disabled by CUDA_CACHE_DISABLE" in jit_cache(made)
+        made.environment = {"PATH": made.environment["PATH"]}
+        assert "HOME and CUDA_CACHE_PATH are not set" in jit_cache(made)
 
 
 def test_a_missing_uvm_device_is_named():

@@ -56,6 +56,24 @@ PURPOSES = {
     "c10_cuda": "PyTorch's memory and streams",
 }
 
+# The errors that stop a program before its first kernel or after it, and the lesson that explains each. The operators' table in
+# 01-driver-init/README.md has a row for each.
+ERRORS = {
+    2: ("CUDA_ERROR_OUT_OF_MEMORY", "03-13"),
+    3: ("CUDA_ERROR_NOT_INITIALIZED", "04-11"),
+    34: ("CUDA_ERROR_STUB_LIBRARY", "01-07"),
+    46: ("CUDA_ERROR_DEVICE_UNAVAILABLE", "01-07"),
+    100: ("CUDA_ERROR_NO_DEVICE", "01-07"),
+    101: ("CUDA_ERROR_INVALID_DEVICE", "01-07"),
+    209: ("CUDA_ERROR_NO_BINARY_FOR_GPU", "04-06"),
+    222: ("CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "01-06"),
+    700: ("CUDA_ERROR_ILLEGAL_ADDRESS", "04-11"),
+    802: ("CUDA_ERROR_SYSTEM_NOT_READY", "01-07"),
+    803: ("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "01-07"),
+    804: ("CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "01-07"),
+    999: ("CUDA_ERROR_UNKNOWN", "01-07"),
+}
+
 DRIVER = {"cuda", "cudadebugger", "nvidia-ml", "nvidia-ptxjitcompiler", "nvidia-nvvm", "nvidia-gpucomp"}
 SEPARATE = {"cudnn", "nccl", "cusparseLt", "cutensor", "nvinfer"}
 LIBRARY = re.compile(r"lib([\w.+-]+?)\.so((?:\.\d+)*)")

@@ -36,6 +36,9 @@ for number in range(count.value):
     cuda.cuDeviceGetName(name, 256, number)
     cuda.cuDeviceGetAttribute(c.byref(major), 75, number)
     cuda.cuDeviceGetAttribute(c.byref(minor), 76, number)
+    mode = c.c_int(0)
+    cuda.cuDeviceGetAttribute(c.byref(mode), 20, number)
+    print("mode=%d" % mode.value)
     print("device=%s, compute capability %d.%d" % (name.value.decode(errors="replace"), major.value, minor.value))
 """
 
@@ -59,6 +62,7 @@ class Driver:
     hidden: int = 0  # if a program sees no device: the number of those that CUDA_VISIBLE_DEVICES hides
     mig: bool = False  # if a program sees no device: is a GPU partitioned into instances?
     devices: list[str] = dataclasses.field(default_factory=list)
+    modes: list[int] = dataclasses.field(default_factory=list)  # CUcomputemode of each device: 2 prohibited, 3 exclusive
 
     @property
     def simulated(self) -> bool:
@@ -113,6 +117,7 @@ def ask(machine: Machine, found: Driver, library: Found) -> None:
     said, refused = asked(name, machine.environment)
     facts = dict(said)
     found.devices = [text for fact, text in said if fact == "device"]
+    found.modes = [int(text) for fact, text in said if fact == "mode"]
     found.version = int(facts.get("version", 0))
     found.error = facts.get("error", "")
     found.result = int(facts["result"]) if "result" in facts else None
@@ -120,7 +125,7 @@ def ask(machine: Machine, found: Driver, library: Found) -> None:
         found.library = Found(facts["path"], "the loader's own choice")
     if found.result is None:
         found.unloadable = refused
-    if found.result == 100:
+    if found.result in (100, 101):
         if "CUDA_VISIBLE_DEVICES" in machine.environment:
             without = {name: value for name, value in machine.environment.items() if name != "CUDA_VISIBLE_DEVICES"}
             found.hidden = sum(fact == "device" for fact, _ in asked(name, without)[0])

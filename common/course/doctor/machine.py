@@ -46,6 +46,9 @@ class Machine:
     def exists(self, path: str) -> bool:
         return os.path.exists(self.outside(path))
 
+    def is_folder(self, path: str) -> bool:
+        return os.path.isdir(self.outside(path))
+
     def may_use(self, path: str) -> bool:
         return os.access(self.outside(path), os.R_OK | os.W_OK)
 

@@ -82,7 +82,24 @@ def driver_rows(found: Findings) -> list[Row]:
         return rows + [("driver", driver.unloadable)]
     supports = f"supports CUDA {as_text(driver.version)}; " if driver.version else ""
     rows.append(("driver", f"{supports}cuInit returns {driver.result} {driver.error}".rstrip()))
-    return rows + [("GPU", device) for device in driver.devices]
+    return rows + [("GPU", device) for device in driver.devices] + [("JIT cache", jit_cache(found))]
+
+
+def jit_cache(found: Findings) -> str:
+    """Where the driver keeps what it has compiled, and whether it can (lesson 01-09)."""
+    machine = found.machine
+    if machine.variable("CUDA_CACHE_DISABLE") == "1":
+        return "disabled by CUDA_CACHE_DISABLE: PTX is compiled at every start"
+    home = machine.variable("HOME")
+    folder = machine.variable("CUDA_CACHE_PATH") or (f"{home}/.nv/ComputeCache" if home else "")
+    if not folder:
+        return "none, because HOME and CUDA_CACHE_PATH are not set: PTX is compiled at every start"
+    there = folder
+    while not machine.exists(there):
+        there = os.path.dirname(there)
+    if machine.may_use(there) and machine.is_folder(there):
+        return folder
+    return f"{folder}, which cannot be written: PTX is compiled at every start"
 
 
 def library_lines(found: Findings) -> list[str]:

@@ -102,7 +102,22 @@ def driver_starts(found: Findings) -> Problem | None:
 
 
 def result(found: Findings) -> str:
-    return f"{found.driver.result} {found.driver.error}".strip()
+    """The code and the name of cuInit's error, and where the course explains it."""
+    lesson = catalog.ERRORS[found.driver.result][1] if found.driver.result in catalog.ERRORS else ""
+    return f"{found.driver.result} {found.driver.error}".strip() + (f" (lesson {lesson})" if lesson else "")
+
+
+def accepts_processes(found: Findings) -> Problem | None:
+    """May a program create a context, even beside others? (nvidia-smi -c sets the compute mode.)"""
+    prohibited, exclusive = 2, 3
+    for number, mode in enumerate(found.driver.modes if found.driver.has_gpu else []):
+        code = f"46 {catalog.ERRORS[46][0]} (lesson {catalog.ERRORS[46][1]})"
+        if mode == prohibited:
+            return Problem(BROKEN, f"device {number} is in the compute mode Prohibited: creating a context fails with {code}", "sudo nvidia-smi -c DEFAULT")
+        if mode == exclusive:
+            said = f"device {number} is in the compute mode Exclusive_Process: while one process uses it, others get {code}"
+            return Problem(LIMITED, said, "sudo nvidia-smi -c DEFAULT   (unless only one process should use the GPU)")
+    return None
 
 
 def stub_taken(found: Findings) -> Problem | None:
@@ -149,8 +164,11 @@ def hidden(found: Findings) -> Problem | None:
         if driver.container:
             return Problem(BROKEN, "the driver is installed, but this container was given no device: there is no /dev/nvidia0", CONTAINER)
         return Problem(BROKEN, "the driver is installed, but its device files do not exist: there is no /dev/nvidia0", "sudo nvidia-modprobe -u -c=0")
+    value = machine.variable("CUDA_VISIBLE_DEVICES")
+    if driver.hidden and driver.result == 101:
+        said = f"CUDA_VISIBLE_DEVICES is {value}, which names a device twice: cuInit returns {result(found)}"
+        return Problem(BROKEN, said, "unset CUDA_VISIBLE_DEVICES")
     if driver.hidden:
-        value = machine.variable("CUDA_VISIBLE_DEVICES")
         first = f"is {value}, and its first entry does not name a device, so the list ends there"
         what = first if value.strip() else "is empty, which hides every GPU"
         many = "is one" if driver.hidden == 1 else f"are {driver.hidden}"
@@ -441,7 +459,7 @@ def simulator(found: Findings) -> Problem | None:
     return None
 
 
-DRIVER: list[Check] = [driver_is_there, driver_starts]
+DRIVER: list[Check] = [driver_is_there, driver_starts, accepts_processes]
 COMPILE: list[Check] = [toolkit_compiles, one_toolkit, host_compiler, toolkit_and_driver]
 TORCH: list[Check] = [torch_for_cuda, torch_finds_its_libraries, torch_and_cudnn, torch_and_driver]
 TASKS: list[tuple[str, list[Check]]] = [
