@@ -63,6 +63,7 @@ FRESH_CASE("The calls of a locked process wait until it is unlocked", "[checkpoi
 }
 
 FRESH_CASE("Another process is locked, checkpointed, restored and unlocked, and keeps its memory", "[checkpoint]") {
+  constexpr std::size_t kBytes = 32 << 20;  // free for others while the process is checkpointed
   int to_child[2], from_child[2];
   REQUIRE((pipe(to_child) == 0 && pipe(from_child) == 0));
   const pid_t child = fork();  // before cuInit
@@ -71,8 +72,8 @@ FRESH_CASE("Another process is locked, checkpointed, restored and unlocked, and 
     conformance::context();
     CUdeviceptr p = 0;
     unsigned word = 0;
-    CU_CHECK(cuMemAlloc(&p, 4096));
-    CU_CHECK(cuMemsetD32(p, 5, 1024));
+    CU_CHECK(cuMemAlloc(&p, kBytes));
+    CU_CHECK(cuMemsetD32(p, 5, kBytes / 4));
     CU_CHECK(cuCtxSynchronize());
     bool good = write(from_child[1], &byte, 1) == 1 && read(to_child[0], &byte, 1) == 1;
     good = good && cuMemcpyDtoH(&word, p, sizeof word) == CUDA_SUCCESS && word == 5;
@@ -80,13 +81,20 @@ FRESH_CASE("Another process is locked, checkpointed, restored and unlocked, and 
     _exit(write(from_child[1], &byte, 1) == 1 ? 0 : 1);
   }
   REQUIRE(read(from_child[0], &byte, 1) == 1);
-  CU_CHECK(cuInit(0));
+  conformance::context();
+  const auto free_memory = [] {
+    std::size_t free = 0, total = 0;
+    CU_CHECK(cuMemGetInfo(&free, &total));
+    return free;
+  };
   has_state(child, CU_PROCESS_STATE_RUNNING);
   ANSWERS(cuCheckpointProcessCheckpoint(child, nullptr), CUDA_ERROR_ILLEGAL_STATE);
   ANSWERS(cuCheckpointProcessLock(child, nullptr), CUDA_SUCCESS);
   has_state(child, CU_PROCESS_STATE_LOCKED);
+  const std::size_t before = free_memory();
   ANSWERS(cuCheckpointProcessCheckpoint(child, nullptr), CUDA_SUCCESS);
   has_state(child, CU_PROCESS_STATE_CHECKPOINTED);
+  CHECK(free_memory() >= before + kBytes);
   ANSWERS(cuCheckpointProcessUnlock(child, nullptr), CUDA_ERROR_ILLEGAL_STATE);
   ANSWERS(cuCheckpointProcessRestore(child, nullptr), CUDA_SUCCESS);
   has_state(child, CU_PROCESS_STATE_LOCKED);

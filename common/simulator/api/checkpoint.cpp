@@ -1,9 +1,10 @@
 // Checkpoints of processes (CUDA Driver API manual, "CUDA Checkpointing"): a process is locked, which makes its calls
 // wait, checkpointed when its work is done, restored, and unlocked; by itself or by another of the same user. What a
-// simulated device holds is the process's own memory, so that there is nothing to move. There is no thread that would
-// restore: cuCheckpointProcessGetRestoreThreadId refuses.
+// simulated device holds is the process's own memory, so that there is nothing to move; it only no longer counts. There
+// is no thread that would restore: cuCheckpointProcessGetRestoreThreadId refuses.
 #include "common/simulator/state/processes/checkpoint.hpp"
 #include "common/simulator/api/call.hpp"
+#include "common/simulator/state/processes/family.hpp"
 
 #include <signal.h>
 
@@ -54,6 +55,7 @@ CUresult checkpoint(i32 process) {
   require(page->state == CU_PROCESS_STATE_LOCKED, CUDA_ERROR_ILLEGAL_STATE);
   wait_until_none([&] { return page->work.load(); }, process, kNever);
   change(*page, CU_PROCESS_STATE_LOCKED, CU_PROCESS_STATE_CHECKPOINTED);
+  move_memory(process, true);
   return CUDA_SUCCESS;
 }
 
@@ -97,6 +99,7 @@ CUresult driver::call_cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpo
 CUresult driver::call_cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs* args) {
   if (args != nullptr) require_same_devices(*args);
   change(*process_page(pid), CU_PROCESS_STATE_CHECKPOINTED, CU_PROCESS_STATE_LOCKED);
+  move_memory(pid, false);
   return CUDA_SUCCESS;
 }
 

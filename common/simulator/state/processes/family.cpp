@@ -68,6 +68,7 @@ u64 start_of(i32 process) {
 
 void forget(Family& all, u32 member) {
   for (auto& bytes : all.members[member].used) bytes = 0;
+  all.members[member].away = false;
   for (Family::Piece& piece : all.pieces) piece.held[member] = piece.counted[member] = 0;
   for (Family::Turn& turn : all.turns) turn.waiting &= ~(u64{1} << member);
 }
@@ -132,6 +133,14 @@ void count_memory(u32 device, i64 bytes) {
   if (const u32 self = all->self(); self != Family::kNone) all->members[self].used[device] += bytes;
 }
 
+void move_memory(i32 process, bool away) {
+  Family* const all = family();
+  if (all == nullptr) return;
+  for (Family::Member& member : all->members) {
+    if (member.process == process) member.away = away;
+  }
+}
+
 i64 memory_of_others(u32 device) {
   Family* const all = family();
   if (all == nullptr || device >= Family::kDevices) return 0;
@@ -139,7 +148,8 @@ i64 memory_of_others(u32 device) {
   bool alive[Family::kMembers];
   i64 bytes = 0;
   for (u32 i = 0; i < Family::kMembers; ++i) {
-    alive[i] = i == self || (all->members[i].process != 0 && all->lives(i));
+    const Family::Member& member = all->members[i];
+    alive[i] = i == self || (member.process != 0 && !member.away && all->lives(i));
     if (alive[i] && i != self) bytes += all->members[i].used[device];
   }
   const Lock lock(*all);

@@ -18,6 +18,7 @@ struct Family {
     std::atomic<i32> process;  // 0: the place is free
     std::atomic<u64> started;  // when, as the system counts: a later process may have the same number
     std::atomic<i64> used[kDevices];  // bytes that this member has allocated since the family exists
+    std::atomic<bool> away;  // a checkpoint has moved them to the host
   };
 
   // Memory that several members may have. It counts once, whoever has it.
@@ -54,6 +55,8 @@ Family* family();
 
 // Notes that this process has allocated bytes of a device, or has freed some.
 void count_memory(u32 device, i64 bytes);
+// A checkpoint of a process of the family takes its memory from the devices; a restore brings it back.
+void move_memory(i32 process, bool away);
 // How much more is allocated than this process has allocated. It is less than nothing if several members count the same
 // memory as theirs.
 i64 memory_of_others(u32 device);
