@@ -1,20 +1,43 @@
-// Let host and device work on the same numbers alternately.
+// Let host and device use managed memory in turn, without page faults.
+#include "03-memory/10-managed/service.hpp"
 #include "common/cu.hpp"
 
-// `numbers` is managed memory. The function first prefetches all n numbers to the device. Then, in each round, the
-// kernel adds one to each number, and after that the host doubles each number. When the function returns, all rounds
-// are complete. Allocate no other memory, and copy nothing. The kernel's parameters are a CUdeviceptr and an int; 8
-// blocks of 256 threads are enough. Throws cu::Error if a driver call fails (CU_THROW).
-void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds) {
-  CUdeviceptr address = reinterpret_cast<CUdeviceptr>(numbers);
+namespace {
+
+CUmemLocation on_device(CUdevice device) {
   CUmemLocation location{};
   location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   location.id = device;
-  CU_THROW(cuMemPrefetchAsync(address, n * sizeof(int), location, 0, nullptr));
+  return location;
+}
+
+CUmemLocation on_host() {
+  CUmemLocation location{};
+  location.type = CU_MEM_LOCATION_TYPE_HOST;
+  return location;
+}
+
+void prefetch(const Array& array, CUmemLocation location, CUstream stream) {
+  CU_THROW(cuMemPrefetchAsync(array.address, array.bytes, location, 0, stream));
+}
+
+}  // namespace
+
+// Runs the rounds of a service: prepare, launch and finish, once per round. All arrays are on the host at first.
+// Neither side may cause a page fault, and no more than budget() bytes may cross the interconnect. Throws cu::Error if
+// a driver call fails (CU_THROW).
+void serve(const Service& service, int rounds) {
+  const auto [device, stream, weights, input, output, prepare, launch, finish] = service;
+  CU_THROW(cuMemAdvise(weights.address, weights.bytes, CU_MEM_ADVISE_SET_READ_MOSTLY, on_device(device)));
+  prefetch(weights, on_device(device), stream);  // a copy: the host keeps its own
   for (int round = 0; round < rounds; ++round) {
-    void* arguments[] = {&address, &n};
-    CU_THROW(cuLaunchKernel(add_one, 8, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr));
-    CU_THROW(cuCtxSynchronize());
-    for (int i = 0; i < n; ++i) numbers[i] *= 2;
+    prepare();
+    prefetch(input, on_device(device), stream);
+    prefetch(output, on_device(device), stream);
+    launch();
+    prefetch(output, on_host(), stream);
+    prefetch(input, on_host(), stream);
+    CU_THROW(cuStreamSynchronize(stream));
+    finish();
   }
 }
