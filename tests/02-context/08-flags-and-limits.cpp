@@ -1,94 +1,122 @@
-// Checks the learner's raise_limit() (exercise of 02-context/08-flags-and-limits).
+// Checks the learner's admits() (exercise of 02-context/08-flags-and-limits). The functions below replace the driver's,
+// so that the expected results are known on every machine.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
 
-#include <optional>
+#include <vector>
 
-std::optional<std::size_t> raise_limit(CUlimit limit, std::size_t bytes);
+bool admits(const std::vector<CUfunction>& kernels, std::size_t bytes);
 
 namespace {
 
-// A driver may grant more than was requested. Here, stacks are rounded up to whole KiB.
-constexpr std::size_t kStep = 1024;
+constexpr std::size_t kKiB = 1 << 10, kMiB = 1 << 20, kGiB = 1 << 30;
 
-// Limits that the simulated device does not support. Real devices of compute capability 9.0 and later do not support
-// the first one.
-bool without_printf = false;
-bool unsupported(CUlimit limit) {
-  return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || (without_printf && limit == CU_LIMIT_PRINTF_FIFO_SIZE);
-}
+// A context on a device, as the replaced functions describe it. Devices 0 and 1 have 132 and 66 multiprocessors.
+struct Machine {
+  CUdevice device = 0;
+  std::size_t limit = 1 * kKiB, free = 10 * kGiB;
+  int changes = 0;  // limits that were set, kernels that were launched
+  Machine() { now = this; }
+  ~Machine() { now = nullptr; }
+  inline static Machine* now = nullptr;
+};
 
-std::size_t limit_now(CUlimit limit) {
-  std::size_t value = 0;
-  CU_CHECK(cuCtxGetLimit(&value, limit));
-  return value;
-}
+constexpr std::size_t kThreads = 132 * 2048;
+
+// A kernel that needs a stack of this size. The replaced functions read the size from the handle.
+CUfunction kernel(std::size_t stack) { return reinterpret_cast<CUfunction>(stack + 16); }
 
 }  // namespace
 
-CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, std::size_t value) {
-  if (Refusal::meets("cuCtxSetLimit")) return kRefused;
-  if (unsupported(limit)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
-  if (limit == CU_LIMIT_STACK_SIZE) value = (value + kStep - 1) / kStep * kStep;
-  return DRIVERS(cuCtxSetLimit)(limit, value);
+CUresult CUDAAPI cuCtxGetDevice(CUdevice* device) {
+  if (Refusal::meets("cuCtxGetDevice")) return kRefused;
+  *device = Machine::now->device;
+  return CUDA_SUCCESS;
 }
-
+CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
+  if (Refusal::meets("cuDeviceGetAttribute")) return kRefused;
+  switch (which) {
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = device == 0 ? 132 : 66; return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = 2048; return CUDA_SUCCESS;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; return CUDA_SUCCESS;
+    default: return DRIVERS(cuDeviceGetAttribute)(value, which, device);
+  }
+}
+CUresult CUDAAPI cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction function) {
+  if (Refusal::meets("cuFuncGetAttribute")) return kRefused;
+  *value =
+      which == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES ? static_cast<int>(reinterpret_cast<std::size_t>(function) - 16) : 0;
+  return CUDA_SUCCESS;
+}
 CUresult CUDAAPI cuCtxGetLimit(std::size_t* value, CUlimit limit) {
   if (Refusal::meets("cuCtxGetLimit")) return kRefused;
-  if (unsupported(limit)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
-  return DRIVERS(cuCtxGetLimit)(value, limit);
+  *value = limit == CU_LIMIT_STACK_SIZE ? Machine::now->limit : 8 * kMiB;
+  return CUDA_SUCCESS;
+}
+CUresult CUDAAPI cuMemGetInfo(std::size_t* free, std::size_t* total) {
+  if (Refusal::meets("cuMemGetInfo")) return kRefused;
+  *free = Machine::now->free;
+  *total = 140 * kGiB;
+  return CUDA_SUCCESS;
+}
+CUresult CUDAAPI cuCtxSetLimit(CUlimit, std::size_t) {
+  ++Machine::now->changes;
+  return CUDA_SUCCESS;
+}
+CUresult CUDAAPI cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                CUstream, void**, void**) {
+  ++Machine::now->changes;
+  return CUDA_SUCCESS;
 }
 
-TEST_CASE("a limit that is too small is raised") {
-  cu::Context context;
-  raise_limit(CU_LIMIT_MALLOC_HEAP_SIZE, 32 << 20);
-  CHECK(limit_now(CU_LIMIT_MALLOC_HEAP_SIZE) >= 32 << 20);
+TEST_CASE_METHOD(Machine, "kernels without a stack leave all memory free") {
+  CHECK(admits({kernel(0), kernel(0)}, free));
+  CHECK_FALSE(admits({kernel(0)}, free + 1));
+  CHECK(admits({}, free));
 }
 
-TEST_CASE("a limit that is large enough does not change") {
-  cu::Context context;
-  CU_CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 8192));
-  const std::size_t before = limit_now(CU_LIMIT_STACK_SIZE);
-  CHECK(raise_limit(CU_LIMIT_STACK_SIZE, 2048) == before);
-  CHECK(limit_now(CU_LIMIT_STACK_SIZE) == before);
+TEST_CASE_METHOD(Machine, "one deep kernel costs stacks for every thread that could run") {
+  const std::size_t left = free - 7 * kKiB * kThreads;  // 1848 MiB less
+  CHECK(admits({kernel(8 * kKiB)}, left));
+  CHECK_FALSE(admits({kernel(8 * kKiB)}, left + 1));
 }
 
-TEST_CASE("the result is the driver's value, not the requested one") {
-  cu::Context context;
-  const auto value = raise_limit(CU_LIMIT_STACK_SIZE, 5000);
-  REQUIRE(value.has_value());
-  CHECK(*value == limit_now(CU_LIMIT_STACK_SIZE));
+TEST_CASE_METHOD(Machine, "of several kernels, the one with the largest stack counts") {
+  const std::size_t left = free - 7 * kKiB * kThreads;
+  CHECK(admits({kernel(4 * kKiB), kernel(8 * kKiB), kernel(0), kernel(6 * kKiB)}, left));
+  CHECK_FALSE(admits({kernel(4 * kKiB), kernel(8 * kKiB), kernel(0)}, left + 1));
 }
 
-TEST_CASE("a limit that the device does not support is not an error") {
-  cu::Context context;
-  CHECK(raise_limit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4) == std::nullopt);
+TEST_CASE_METHOD(Machine, "stacks up to the current limit cost nothing more") {
+  limit = 16 * kKiB;
+  CHECK(admits({kernel(8 * kKiB), kernel(16 * kKiB)}, free));
+  CHECK(admits({kernel(20 * kKiB)}, free - 4 * kKiB * kThreads));
+  CHECK_FALSE(admits({kernel(20 * kKiB)}, free - 4 * kKiB * kThreads + 1));
 }
 
-TEST_CASE("the driver decides which limits are supported") {
-  cu::Context context;
-  std::optional<std::size_t> value = 0;
-  without_printf = true;
-  CHECK_NOTHROW(value = raise_limit(CU_LIMIT_PRINTF_FIFO_SIZE, 8 << 20));
-  without_printf = false;
-  CHECK(value == std::nullopt);
+TEST_CASE_METHOD(Machine, "stacks that do not fit at all are refused") {
+  CHECK_FALSE(admits({kernel(64 * kKiB)}, 0));
+  CHECK_FALSE(admits({kernel(64 * kKiB)}, 1 * kMiB));
 }
 
-TEST_CASE("a value that the driver rejects is an error") {
-  cu::Context context;
-  CHECK_THROWS_AS(raise_limit(CU_LIMIT_STACK_SIZE, 1 << 30), cu::Error);
+TEST_CASE_METHOD(Machine, "stacks of more than 4 GiB are counted") {
+  CHECK(admits({kernel(33 * kKiB)}, free - 32 * kKiB * kThreads));
+  CHECK_FALSE(admits({kernel(33 * kKiB)}, free - 32 * kKiB * kThreads + 1));
 }
 
-TEST_CASE("a missing context is an error") {
-  CU_CHECK(cuInit(0));
-  CHECK_THROWS_AS(raise_limit(CU_LIMIT_STACK_SIZE, 8192), cu::Error);  // no context is current
+TEST_CASE_METHOD(Machine, "the device of the current context counts") {
+  device = 1;
+  CHECK(admits({kernel(8 * kKiB)}, free - 7 * kKiB * kThreads / 2));
 }
 
-TEST_CASE("every driver error is thrown, including that of the second query") {
-  const auto raise = [] {
-    cu::Context context;
-    raise_limit(CU_LIMIT_STACK_SIZE, 8192);
-  };
-  CHECK(ignored_failure({"cuCtxGetLimit", "cuCtxSetLimit"}, raise) == "");
+TEST_CASE_METHOD(Machine, "nothing is launched, and no limit is set") {
+  admits({kernel(8 * kKiB)}, 1);
+  CHECK(changes == 0);
+}
+
+TEST_CASE_METHOD(Machine, "each call is checked: a driver error is thrown") {
+  CHECK(
+      ignored_failure({"cuCtxGetDevice", "cuDeviceGetAttribute", "cuFuncGetAttribute", "cuCtxGetLimit", "cuMemGetInfo"},
+                      [] { admits({kernel(8 * kKiB), kernel(0)}, 1); }) == "");
 }
