@@ -1,23 +1,50 @@
-// Find and repair the cause of outdated results and a growing process.
-//
-// The cause: no dlclose() matched the dlopen(). Every library that was asked for stayed loaded, and for a name that is
-// already loaded, dlopen() returns the loaded library without looking at the files again.
-#include <dlfcn.h>
-#include <link.h>
+// Which file a program gets for each of its libraries.
+#include "01-driver-init/08-doctor/machine.hpp"
 
-#include <climits>
-#include <cstdlib>
-#include <string>
+#include <cstddef>
 
-// Returns the path of the file that the loader finds for a library ("libcuda.so.1", or a path), with all symbolic links
-// resolved, or "" if it finds none.
-std::string library_path(const std::string& name) {
-  void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (!library) return "";
-  std::string file;
-  link_map* loaded = nullptr;
-  char path[PATH_MAX] = "";
-  if (dlinfo(library, RTLD_DI_LINKMAP, &loaded) == 0 && realpath(loaded->l_name, path)) file = path;
-  dlclose(library);
-  return file;
+namespace {
+
+// The path of the first of these folders that contains the library, or "".
+std::string first_match(const Machine& machine, const Folders& folders, const std::string& soname) {
+  for (const std::string& folder : folders) {
+    const std::string path = folder + "/" + soname;
+    if (machine.files.count(path) != 0) return path;
+  }
+  return "";
+}
+
+void append(Folders& folders, const Folders& more) { folders.insert(folders.end(), more.begin(), more.end()); }
+
+}  // namespace
+
+// The loader looks for what the program needs first, in order, then for what these libraries need, and so on.
+std::map<std::string, std::string> loaded(const Machine& machine, const Binary& program) {
+  struct Step {
+    const Binary* binary;
+    std::size_t loader;  // the step whose binary needs this one; the program is its own
+  };
+  std::map<std::string, std::string> found;
+  std::vector<Step> steps = {{&program, 0}};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Binary& binary = *steps[i].binary;
+    for (const std::string& soname : binary.needs) {
+      if (found.count(soname) != 0) continue;  // a library is loaded once under its name
+      Folders folders;
+      if (binary.runpath.empty()) {
+        // The rpaths of the binary, of the library that has loaded it, and so on up to the program.
+        for (std::size_t at = i;; at = steps[at].loader) {
+          if (steps[at].binary->runpath.empty()) append(folders, steps[at].binary->rpath);
+          if (at == 0) break;
+        }
+      }
+      append(folders, machine.ld_library_path);
+      append(folders, binary.runpath);
+      std::string path = first_match(machine, folders, soname);
+      if (path.empty() && machine.cache.count(soname) != 0) path = machine.cache.at(soname);
+      found[soname] = path;
+      if (!path.empty()) steps.push_back({&machine.files.at(path), i});
+    }
+  }
+  return found;
 }

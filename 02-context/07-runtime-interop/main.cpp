@@ -31,17 +31,15 @@ struct Runtime {
   decltype(&cudaStreamDestroy) stream_destroy = find<decltype(&cudaStreamDestroy)>("cudaStreamDestroy");
   decltype(&cudaGetErrorName) error_name = find<decltype(&cudaGetErrorName)>("cudaGetErrorName");
 
-  // Whether the library was found and works with this driver.
-  bool works() const {
-    return library != nullptr && free(nullptr) == cudaSuccess;
-  }  // it frees nothing, but initializes
+  // Whether the library was found and works with this driver. The call frees nothing, but initializes the runtime.
+  bool works = library != nullptr && free(nullptr) == cudaSuccess;
 
   // NVIDIA's library, or else the course's own (common/runtime), which also works on the simulated GPU.
   static Runtime that_works() {
     const std::string name = "libcudart.so." + std::to_string(CUDART_VERSION / 1000);
     Runtime runtime(name);
     for (const char* folder : {"$ORIGIN/../../runtime/", "$ORIGIN/../../../../runtime/"}) {
-      if (!runtime.works()) runtime = Runtime(folder + name);
+      if (!runtime.works) runtime = Runtime(folder + name);
     }
     return runtime;
   }
@@ -100,7 +98,7 @@ int main() try {
   row("cuLibraryLoadFromFile", "CUDA_SUCCESS");
 
   const Runtime runtime = Runtime::that_works();
-  if (!runtime.works()) {
+  if (!runtime.works) {
     std::printf("the rest is skipped: no runtime library works with this driver (`make simulator` builds one)\n");
     std::printf("  not shown: memory, streams and a kernel that both APIs use, and what the runtime calls\n");
     return 0;

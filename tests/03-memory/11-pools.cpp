@@ -38,22 +38,23 @@ class Gate {
   std::atomic<bool> open_{false}, timed_out_{false};
 };
 
-// Whether the device has reached a place in a stream. Waits up to 300 ms for it if it is expected to come.
+// Whether the device has reached a place in a stream. An event, because a driver may run all host functions on one
+// thread, which a closed gate occupies.
 class Mark {
  public:
-  void put(CUstream stream) { CU_CHECK(cuLaunchHostFunc(stream, reach, this)); }
+  void put(CUstream stream) { CU_CHECK(DRIVERS(cuEventRecord)(event_.handle, stream)); }
+  bool is_reached() const { return cuEventQuery(event_.handle) == CUDA_SUCCESS; }
   bool comes() const {
-    for (int i = 0; i < 300 && !reached_; ++i) std::this_thread::sleep_for(1ms);
-    return reached_;
+    for (int i = 0; i < 300 && !is_reached(); ++i) std::this_thread::sleep_for(1ms);
+    return is_reached();
   }
   bool stays_away() const {
     std::this_thread::sleep_for(30ms);
-    return !reached_;
+    return !is_reached();
   }
 
  private:
-  static void CUDA_CB reach(void* it) { static_cast<Mark*>(it)->reached_ = true; }
-  std::atomic<bool> reached_{false};
+  cu::Event event_{CU_EVENT_DISABLE_TIMING};
 };
 
 struct Streams : cu::Primary {

@@ -1,0 +1,50 @@
+// Rejected with: "with a runpath, all rpaths are ignored"
+// The loader ignores the rpath of a binary that also has a runpath.
+#include "01-driver-init/08-doctor/machine.hpp"
+
+#include <cstddef>
+
+namespace {
+
+// The path of the first of these folders that contains the library, or "".
+std::string first_match(const Machine& machine, const Folders& folders, const std::string& soname) {
+  for (const std::string& folder : folders) {
+    const std::string path = folder + "/" + soname;
+    if (machine.files.count(path) != 0) return path;
+  }
+  return "";
+}
+
+void append(Folders& folders, const Folders& more) { folders.insert(folders.end(), more.begin(), more.end()); }
+
+}  // namespace
+
+std::map<std::string, std::string> loaded(const Machine& machine, const Binary& program) {
+  struct Step {
+    const Binary* binary;
+    std::size_t loader;  // the step whose binary needs this one; the program is its own
+  };
+  std::map<std::string, std::string> found;
+  std::vector<Step> steps = {{&program, 0}};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Binary& binary = *steps[i].binary;
+    for (const std::string& soname : binary.needs) {
+      if (found.count(soname) != 0) continue;  // a library is loaded once under its name
+      Folders folders;
+      {
+        // The rpaths of the binary, of the library that has loaded it, and so on up to the program.
+        for (std::size_t at = i;; at = steps[at].loader) {
+          append(folders, steps[at].binary->rpath);
+          if (at == 0) break;
+        }
+      }
+      append(folders, machine.ld_library_path);
+      append(folders, binary.runpath);
+      std::string path = first_match(machine, folders, soname);
+      if (path.empty() && machine.cache.count(soname) != 0) path = machine.cache.at(soname);
+      found[soname] = path;
+      if (!path.empty()) steps.push_back({&machine.files.at(path), i});
+    }
+  }
+  return found;
+}
