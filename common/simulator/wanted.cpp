@@ -215,7 +215,7 @@ const FilmWanted& film_wanted() {
 const std::string& timeline_wanted() {
   static const std::string& wanted = *new std::string([] {
     std::string complaint;
-    std::string file = writable("CUDASIM_TIMELINE", std::getenv("CUDASIM_TIMELINE"), "w", complaint);
+    std::string file = writable("CUDASIM_TIMELINE", std::getenv("CUDASIM_TIMELINE"), "a", complaint);
     say(complaint);
     return file;
   }());

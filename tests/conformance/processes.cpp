@@ -24,6 +24,11 @@ class Side {
     if (read(socket_, &value, sizeof value) != static_cast<ssize_t>(sizeof value)) std::abort();
     return value;
   }
+  // Waits until the other process has ended.
+  void outlive() const {
+    char byte = 0;
+    if (read(socket_, &byte, 1) != 0) std::abort();
+  }
   void tell_descriptor(int descriptor) const {
     char byte = 0;
     iovec data{&byte, 1};
@@ -326,9 +331,9 @@ FRESH_CASE("Device memory that two processes have counts once", "[ipc][vmm]") {
         CUdeviceptr d = 0, mapped = 0;
         CUmemGenericAllocationHandle memory = 0;
         CU_CHECK(cuIpcOpenMemHandle(&d, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
-        CU_CHECK(cuMemImportFromShareableHandle(&memory, reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)),
+        CU_CHECK(cuMemImportFromShareableHandle(&memory,
+                                                reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)),
                                                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
-        close(descriptor);
         CU_CHECK(cuMemAddressReserve(&mapped, size, 0, 0, 0));
         CU_CHECK(cuMemMap(mapped, size, 0, memory, 0));
         HOLDS(taken(before) == 2 * size);
@@ -337,9 +342,70 @@ FRESH_CASE("Device memory that two processes have counts once", "[ipc][vmm]") {
         HOLDS(taken(before) == 2 * size);
         CU_CHECK(cuMemUnmap(mapped, size));
         CU_CHECK(cuMemRelease(memory));
+        HOLDS(taken(before) == 2 * size);  // the descriptor still keeps it
+        close(descriptor);
         HOLDS(taken(before) == size);
         CU_CHECK(cuIpcCloseMemHandle(d));
         other.tell('x');
         return failures;
+      });
+}
+
+FRESH_CASE("Memory of a process that has ended is opened by its descriptor, and not by its handle", "[ipc][vmm]") {
+  in_two_processes(
+      [](const Side& other) {
+        conformance::context();
+        other.tell('x');
+        const auto handle = other.hear<CUipcMemHandle>();
+        const int descriptor = other.hear_descriptor();
+        other.outlive();
+        CUdeviceptr d = 0, mapped = 0;
+        ANSWERS(cuIpcOpenMemHandle(&d, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), CUDA_ERROR_INVALID_HANDLE);
+        CUmemGenericAllocationHandle memory = 0;
+        ANSWERS(cuMemImportFromShareableHandle(&memory, reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)),
+                                               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                CUDA_SUCCESS);
+        close(descriptor);
+        constexpr std::size_t size = 2 << 20;
+        CU_CHECK(cuMemAddressReserve(&mapped, size, 0, 0, 0));
+        CU_CHECK(cuMemMap(mapped, size, 0, memory, 0));
+        CUmemAccessDesc access{};
+        access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+        access.flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
+        ANSWERS(cuMemSetAccess(mapped, size, &access, 1), CUDA_SUCCESS);
+        unsigned char seen = 0;
+        ANSWERS(cuMemcpyDtoH(&seen, mapped + size - 1, 1), CUDA_SUCCESS);
+        CHECK(seen == 7);
+        ANSWERS(cuMemsetD8(mapped, 1, 4), CUDA_ERROR_INVALID_VALUE);  // it may only be read
+        CU_CHECK(cuMemUnmap(mapped, size));
+        CU_CHECK(cuMemRelease(memory));
+      },
+      [](const Side& other) {
+        conformance::context();
+        constexpr std::size_t size = 2 << 20;
+        other.hear<char>();
+        CUdeviceptr d = 0, mapped = 0;
+        CUipcMemHandle handle{};
+        CU_CHECK(cuMemAlloc(&d, size));
+        CU_CHECK(cuIpcGetMemHandle(&handle, d));
+        CUmemAllocationProp properties{};
+        properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+        properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+        properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+        CUmemGenericAllocationHandle memory = 0;
+        int descriptor = -1;
+        CU_CHECK(cuMemCreate(&memory, size, &properties, 0));
+        CU_CHECK(cuMemExportToShareableHandle(&descriptor, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+        CU_CHECK(cuMemAddressReserve(&mapped, size, 0, 0, 0));
+        CU_CHECK(cuMemMap(mapped, size, 0, memory, 0));
+        CUmemAccessDesc access{};
+        access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+        access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        CU_CHECK(cuMemSetAccess(mapped, size, &access, 1));
+        CU_CHECK(cuMemsetD8(mapped, 7, size));
+        CU_CHECK(cuCtxSynchronize());
+        other.tell(handle);
+        other.tell_descriptor(descriptor);
+        return 0;
       });
 }

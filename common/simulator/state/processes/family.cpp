@@ -1,6 +1,8 @@
 #include "common/simulator/state/processes/family.hpp"
 
+#include <dirent.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -88,9 +90,28 @@ u32 join(Family& all) {
   return Family::kNone;
 }
 
-bool held(const Family& all, const Family::Piece& piece) {
+// Whether a process has an open descriptor of the file.
+bool has_open(i32 process, u64 file, u64 file_system) {
+  const std::string folder = "/proc/" + std::to_string(process) + "/fd";
+  DIR* const all = opendir(folder.c_str());
+  if (all == nullptr) return false;
+  bool found = false;
+  while (const dirent* each = found ? nullptr : readdir(all)) {
+    struct stat known{};
+    found =
+        stat((folder + "/" + each->d_name).c_str(), &known) == 0 && known.st_ino == file && known.st_dev == file_system;
+  }
+  closedir(all);
+  return found;
+}
+
+// Whether the memory still exists. Most pieces have no descriptor, or one of the objects that are quick to find.
+bool exists(const Family& all, const Family::Piece& piece) {
   for (u32 i = 0; i < Family::kMembers; ++i) {
     if (piece.held[i] != 0 && all.lives(i)) return true;
+  }
+  for (u32 i = 0; i < Family::kMembers && piece.file != 0; ++i) {
+    if (all.lives(i) && has_open(all.members[i].process, piece.file, piece.file_system)) return true;
   }
   return false;
 }
@@ -100,7 +121,7 @@ Family::Piece* place_of(Family& all, u64 serial) {
   Family::Piece* free = nullptr;
   for (Family::Piece& piece : all.pieces) {
     if (piece.serial == serial) return &piece;
-    if (free == nullptr && (piece.serial == 0 || !held(all, piece))) free = &piece;
+    if (free == nullptr && (piece.serial == 0 || !exists(all, piece))) free = &piece;
   }
   if (free != nullptr) *free = {};
   return free;
@@ -156,13 +177,8 @@ i64 memory_of_others(u32 device) {
   for (const Family::Piece& piece : all->pieces) {
     if (piece.serial == 0 || piece.device != device) continue;
     i64 copies = 0;
-    bool exists = false;
-    for (u32 i = 0; i < Family::kMembers; ++i) {
-      if (!alive[i]) continue;
-      copies += piece.counted[i];
-      exists |= piece.held[i] != 0;
-    }
-    bytes += (static_cast<i64>(exists) - copies) * static_cast<i64>(piece.bytes);
+    for (u32 i = 0; i < Family::kMembers; ++i) copies += alive[i] ? piece.counted[i] : 0;
+    bytes += (static_cast<i64>(exists(*all, piece)) - copies) * static_cast<i64>(piece.bytes);
   }
   return bytes;
 }
@@ -173,6 +189,18 @@ PieceOfMemory::PieceOfMemory(u64 serial, u64 bytes, u32 device, bool counted)
 }
 
 PieceOfMemory::~PieceOfMemory() { change(-1); }
+
+void PieceOfMemory::described(int descriptor) {
+  Family* const all = family();
+  struct stat known{};
+  if (all == nullptr || fstat(descriptor, &known) != 0) return;
+  const Lock lock(*all);
+  for (Family::Piece& piece : all->pieces) {
+    if (piece.serial != serial_) continue;
+    piece.file = known.st_ino;
+    piece.file_system = known.st_dev;
+  }
+}
 
 void PieceOfMemory::change(int by) {
   Family* const all = family();

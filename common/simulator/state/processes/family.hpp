@@ -26,6 +26,7 @@ struct Family {
     u64 serial;  // 0: the place is free
     u64 bytes;
     u32 device;
+    u64 file, file_system;  // of a descriptor that a program has got; file 0: none has
     u16 held[kMembers];     // how many objects of a member lead to it
     u16 counted[kMembers];  // how many of them are among the bytes that the member has allocated
   };
@@ -39,6 +40,7 @@ struct Family {
 
   Member members[kMembers];
   Turn turns[kDevices];
+  std::atomic<u32> timeline_numbers;  // that members have got for the timeline
   std::atomic<u32> timelines;      // members that write to the timeline; kOpening while the first one begins it
   std::atomic<i64> timeline_start;  // nanoseconds
   pthread_mutex_t mutex;           // must be held for `pieces`, and to become a member
@@ -67,6 +69,8 @@ class PieceOfMemory {
   // `counted`: the bytes are among those of count_memory.
   PieceOfMemory(u64 serial, u64 bytes, u32 device, bool counted);
   ~PieceOfMemory();
+  // A program gets a descriptor of the memory, which exists until the last copy of the descriptor is closed.
+  void described(int descriptor);
   PieceOfMemory(const PieceOfMemory&) = delete;
   PieceOfMemory& operator=(const PieceOfMemory&) = delete;
 

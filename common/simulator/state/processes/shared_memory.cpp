@@ -70,7 +70,11 @@ std::shared_ptr<SharedMemory> SharedMemory::open(Purpose purpose, int descriptor
 std::shared_ptr<SharedMemory> SharedMemory::open(Purpose purpose, const Locator& locator) {
   const std::string path = "/proc/" + std::to_string(locator.process) + "/fd/" + std::to_string(locator.file);
   struct stat known{};  // looked at first: opening what is no file may wait, or do something
-  require(locator.process > 0 && stat(path.c_str(), &known) == 0 && S_ISREG(known.st_mode));
+  // As driver 580, if that process has ended, or belongs to another user.
+  const CUresult gone = purpose == Purpose::allocation ? CUDA_ERROR_INVALID_HANDLE
+                        : purpose == Purpose::marks    ? CUDA_ERROR_MAP_FAILED
+                                                       : CUDA_ERROR_INVALID_VALUE;
+  require(locator.process > 0 && stat(path.c_str(), &known) == 0 && S_ISREG(known.st_mode), gone);
   auto opened = adopt(purpose, ::open(path.c_str(), O_RDWR | O_CLOEXEC));
   require(opened->serial() == locator.serial && opened->size() == locator.size);
   return opened;
@@ -88,9 +92,10 @@ bool SharedMemory::show_at(u64 address, int protection) const {
   return mmap(wanted, label_.size, protection, MAP_SHARED | MAP_FIXED, file_, 0) == wanted;
 }
 
-int SharedMemory::descriptor() const {
+int SharedMemory::descriptor() {
   const int made = fcntl(file_, F_DUPFD_CLOEXEC, 0);
   require(made >= 0, CUDA_ERROR_OPERATING_SYSTEM);
+  if (piece_) piece_->described(made);
   return made;
 }
 

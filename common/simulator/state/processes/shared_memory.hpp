@@ -28,7 +28,7 @@ class SharedMemory {
 
   // Zero bytes. Throws CUDA_ERROR_OUT_OF_MEMORY.
   static std::shared_ptr<SharedMemory> make(Purpose purpose, u64 size, const void* notes = nullptr, u64 notes_size = 0);
-  // Throw CUDA_ERROR_INVALID_VALUE if it leads to something else, or to nothing (any more).
+  // Throw CUDA_ERROR_INVALID_VALUE, or what a driver returns in this case, if it leads to something else or to nothing.
   static std::shared_ptr<SharedMemory> open(Purpose purpose, int descriptor);
   static std::shared_ptr<SharedMemory> open(Purpose purpose, const Locator& locator);
 
@@ -47,7 +47,7 @@ class SharedMemory {
   // The bytes are a device's memory, which counts once for all processes that have it. See PieceOfMemory.
   void count_on(u32 device, u64 bytes, bool counted) { piece_.emplace(serial(), bytes, device, counted); }
   // A descriptor of the caller's own. Throws CUDA_ERROR_OPERATING_SYSTEM.
-  int descriptor() const;
+  int descriptor();
 
  private:
   struct Label {

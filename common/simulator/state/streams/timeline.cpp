@@ -20,7 +20,7 @@ namespace {
 
 constexpr u64 kHost = 1, kContexts = 2;  // "processes" of the file: the program, and each context
 constexpr u64 kOfMember = 1000;          // so many numbers for each process of a family
-constexpr u64 kTurns = 1'000'000;        // and one for each device that processes share
+constexpr u64 kTurns = 1'000'000'000;    // and one for each device that processes share
 constexpr u32 kOpening = 1u << 31, kClosed = 1u << 30;  // Family::timelines, besides numbers of processes
 constexpr const char* kEnd = "\n]\n";
 constexpr off_t kEndSize = 3;
@@ -73,7 +73,7 @@ struct Timeline {
       first = ftruncate(fileno(file), known.st_size - kEndSize) != 0;
     if (before != 0) first = false;
     start = TimelineClock::time_point(TimelineClock::duration(all->timeline_start));
-    base = kOfMember * all->self();
+    base = kOfMember * all->timeline_numbers++;
     name("process_name", base + kHost, 0, "process " + std::to_string(owner));
     if (before == 0 || before == kClosed) all->timelines = 1;
   }

@@ -1,7 +1,7 @@
 // CUDASIM_TIMELINE=file.json: what happened when, for chrome://tracing and ui.perfetto.dev: one row for each thread of
 // the program, with its calls of the driver, and one for each stream, with its copies, kernels, host functions and
-// events. An arrow leads from a call to what it has entered. The processes of a family write to the same file, and their
-// turns with a device are one more row for each of them.
+// events. An arrow leads from a call to what it has entered. The processes of a family write to the same file, and
+// their turns with a device are one more row for each of them.
 #pragma once
 #include "common/simulator/state/processes/turns.hpp"
 #include "common/simulator/state/streams/scheduler.hpp"
