@@ -1,0 +1,51 @@
+// Rejected with: "the service gets at least as many multiprocessors as it wants, the others get the rest"
+// The second context gets the whole device, so its kernels also run on the reserved multiprocessors.
+#include "common/cu.hpp"
+
+#include <memory>
+
+struct Part {
+  CUgreenCtx context = nullptr;
+  CUstream stream = nullptr;
+  unsigned multiprocessors = 0;
+};
+
+struct Reservation {
+  Part reserved, rest;
+};
+
+void destroy(const Part& part) {
+  if (part.stream != nullptr) CU_REPORT(cuStreamDestroy(part.stream));
+  if (part.context != nullptr) CU_REPORT(cuGreenCtxDestroy(part.context));
+}
+
+struct Owner {
+  Reservation made;
+
+  Owner() = default;
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() {
+    destroy(made.reserved);
+    destroy(made.rest);
+  }
+};
+
+void create(Part& part, CUdevResource resource, CUdevice device) {
+  CUdevResourceDesc description;
+  CU_THROW(cuDevResourceGenerateDesc(&description, &resource, 1));
+  CU_THROW(cuGreenCtxCreate(&part.context, description, device, CU_GREEN_CTX_DEFAULT_STREAM));
+  CU_THROW(cuGreenCtxStreamCreate(&part.stream, part.context, CU_STREAM_NON_BLOCKING, 0));
+  part.multiprocessors = resource.sm.smCount;
+}
+
+std::shared_ptr<const Reservation> reserve(CUdevice device, unsigned sms) {
+  CUdevResource all, group, remaining;
+  unsigned groups = 1;
+  CU_THROW(cuDeviceGetDevResource(device, &all, CU_DEV_RESOURCE_TYPE_SM));
+  CU_THROW(cuDevSmResourceSplitByCount(&group, &groups, &all, &remaining, 0, sms));
+  const auto owner = std::make_shared<Owner>();
+  create(owner->made.reserved, group, device);
+  create(owner->made.rest, all, device);
+  return {owner, &owner->made};  // points to the reservation, and owns it
+}
