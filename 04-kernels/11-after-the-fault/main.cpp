@@ -141,11 +141,14 @@ CUresult restore(int process) {
 
 // Owns the weights and launches no kernels, so it cannot fault. Publishes them, and reports how much device memory is
 // in use.
-void keeper(const Socket& supervisor) {
+// The weights take `bytes`, or 1/128 of the device's memory. If they do not fit twice, publishes nothing.
+void keeper(const Socket& supervisor, std::size_t bytes = 0) {
   cu::Primary context;
   std::size_t free, total;
   CU_CHECK(cuMemGetInfo(&free, &total));
-  Published published{{}, total / 128 / sizeof(float)};
+  if (bytes == 0) bytes = total / 128;
+  if (2 * bytes > free) return supervisor.tell(Published{});
+  Published published{{}, bytes / sizeof(float)};
   cu::Memory weights(published.count * sizeof(float));
   const float one = 1;
   unsigned bits;
@@ -179,7 +182,7 @@ bool right(const Reply& reply) { return reply.result == CUDA_SUCCESS && reply.nu
 
 // The service: one process keeps the weights, and workers serve requests.
 struct Service {
-  Process keeper{::keeper};
+  Process keeper{[](Socket socket) { ::keeper(socket); }};
   Published published = keeper.hear<Published>();
   float* host = weights_on_host(published.count);
   bool as_expected = true;
@@ -236,7 +239,44 @@ struct Service {
   }
 };
 
-int main() try {
+// How long a new process needs for its steps, and for a copy of the weights instead of attaching to them.
+void control(std::size_t gib) {
+  const Process keeper([gib](Socket socket) { ::keeper(socket, gib << 30); });
+  const Published published = keeper.hear<Published>();
+  if (published.count == 0) return;
+  const Process worker([&](Socket supervisor) {
+    const auto since = [](Clock::time_point start) {
+      return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    };
+    auto start = Clock::now();
+    CU_CHECK(cuInit(0));
+    std::printf("%3zu GiB | cuInit %5.1f ms", gib, since(start));
+    start = Clock::now();
+    cu::Primary context;
+    std::printf("  context %6.1f ms", since(start));
+    start = Clock::now();
+    CUdeviceptr weights;
+    CU_CHECK(cuIpcOpenMemHandle(&weights, published.handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    std::printf("  attach %5.2f ms", since(start));
+    if (gib <= 16) {
+      const float* host = weights_on_host(published.count);
+      cu::Memory memory(published.count * sizeof(float));
+      start = Clock::now();
+      CU_CHECK(cuMemcpyHtoD(memory.address, host, published.count * sizeof(float)));
+      std::printf("  copy %6.0f ms", since(start));
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+    supervisor.tell(Reply{});
+  });
+  worker.hear<Reply>();
+}
+
+int main(int count, char** words) try {
+  if (count > 1 && words[1] == std::string("--controls")) {
+    for (const std::size_t gib : {1, 4, 16, 64}) control(gib);
+    return 0;
+  }
   Service service;
   service.faulty();
   std::printf("%-38s| %s\n", "a kernel of a worker faults", cu::name(service.last_fault));
