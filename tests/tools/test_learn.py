@@ -224,9 +224,9 @@ def test_the_solution_opens_after_three_attempts_and_hints_come_in_order(open_tr
     trainer.type("s")
     trainer.until("The solution opens after 3 attempts that compile; you have made 0")
     trainer.type("h")
-    trainer.until("Hint: Decide which thread", gone=["Hint: Remember"])
+    trainer.until("Hint: Which thread", gone=["Hint: How"])
     trainer.type("hh")
-    trainer.until("Hint: Decide", "Hint: Remember", "Hint: An exception", gone=["h hint"])
+    trainer.until("Hint: Which", "Hint: How", "Hint: An exception", gone=["h hint"])
     trainer.type("h")
     trainer.until("There are no more hints")
     for attempts, name in enumerate(("never-made-current", "null-is-set", "set-unchecked"), start=1):
