@@ -255,6 +255,9 @@ void control(std::size_t gib) {
     cu::Primary context;
     std::printf("  context %6.1f ms", since(start));
     start = Clock::now();
+    load_kernels(0, 0);
+    std::printf("  module %5.1f ms", since(start));
+    start = Clock::now();
     CUdeviceptr weights;
     CU_CHECK(cuIpcOpenMemHandle(&weights, published.handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
     std::printf("  attach %5.2f ms", since(start));
