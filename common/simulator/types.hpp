@@ -1,23 +1,12 @@
-// The words that every stage of the simulator shares: fixed-width integers, the width of a warp, PTX's types and
-// spaces.
+// The words that every stage of the simulator shares: PTX's types and spaces.
 #pragma once
+#include "common/simulator/words.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace cudasim {
-
-using u8 = std::uint8_t;
-using u16 = std::uint16_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i8 = std::int8_t;
-using i16 = std::int16_t;
-using i32 = std::int32_t;
-using i64 = std::int64_t;
-
-constexpr u32 kWarpSize = 32;
-constexpr u32 kAllLanes = ~0u;
 
 struct Dim3 {
   u32 x = 1, y = 1, z = 1;

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::string_view kPrefix = "CUDASIM_";
 // README.md has the table of them; each without the prefix.
-constexpr std::string_view kVariables[] = {"DEVICES",    "MEMORY",  "THREADS",  "BUDGET",    "DELAY",
-                                           "BOUNDS",     "CHECK",   "FILM",     "FILM_ONLY", "TRACE",
-                                           "TRACE_ONLY", "PROFILE", "TIMELINE", "QUIET"};
+constexpr std::string_view kVariables[] = {"DEVICES", "MEMORY",     "THREADS", "BUDGET",   "DELAY",
+                                           "BOUNDS",  "CHECK",      "COMPILE", "FILM",     "FILM_ONLY",
+                                           "TRACE",   "TRACE_ONLY", "PROFILE", "TIMELINE", "QUIET"};
 
 // How many letters have to be put in, taken out or changed to make one word of the other.
 std::size_t distance(std::string_view a, std::string_view b) {

@@ -222,4 +222,25 @@ const std::string& timeline_wanted() {
   return wanted;
 }
 
+const CompileWanted& compile_wanted() {
+  static const CompileWanted& wanted = *new CompileWanted([] {
+    CompileWanted read;
+    const char* text = std::getenv("CUDASIM_COMPILE");
+    each_word(text == nullptr ? "" : text, ", ", [&](const std::string& word) {
+      if (word == "off")
+        read.when = CompileWanted::off;
+      else if (word == "background")
+        read.when = CompileWanted::background;
+      else if (word == "now")
+        read.when = CompileWanted::now;
+      else if (word.starts_with("keep=") && word.size() > 5)
+        read.keep = word.substr(5);
+      else
+        std::fprintf(stderr, "cudasim: CUDASIM_COMPILE=%s: expected off, background or now, and keep=FOLDER\n", text);
+    });
+    return read;
+  }());
+  return wanted;
+}
+
 }  // namespace cudasim

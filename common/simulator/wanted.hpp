@@ -14,6 +14,13 @@ namespace cudasim {
 // there, and each instruction that does so is a finding. By default, exact, it is a fault.
 bool hardware_bounds();
 
+// CUDASIM_COMPILE=off, background or now; and keep=FOLDER, where the generated C++ is to stay.
+struct CompileWanted {
+  enum When : u8 { off, background, now } when = off;
+  std::string keep;
+};
+const CompileWanted& compile_wanted();
+
 // CUDASIM_CHECK=memory,race,init,sync,leak or all.
 struct Checks {
   bool memory = false;  // accesses beyond a shared variable that are within the block's shared memory

@@ -1,8 +1,10 @@
 // For tests of the executor: PTX text in, a grid run, memory and the fault out; no driver API between.
 #pragma once
+#include "common/simulator/compile/compile.hpp"
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/ptx/load.hpp"
+#include "common/simulator/wanted.hpp"
 #include "tests/catch.hpp"
 
 #include <cstring>
@@ -94,6 +96,7 @@ class Module {
     const auto& parameters = program->functions[l.kernel->function]->parameters;
     std::size_t at = 0;
     (put(l, parameters, at, arguments), ...);
+    if (compile_wanted().when == CompileWanted::now) l.compile = find_compiled;
     return l;
   }
   template <class... Arguments>

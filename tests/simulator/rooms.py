@@ -23,6 +23,7 @@ ROOMS = [  # from the top; ".": the folder itself
     "watch",
     "profile",
     "ptx",
+    "compile",
     "isa",
     "exec",
     "memory",

@@ -33,7 +33,9 @@ u32 popcount(u32 lanes) { return static_cast<u32>(__builtin_popcount(lanes)); }
 void Executor::refresh() {
   const u64 now = AddressSpace::instance().epoch();
   if (epoch == now) return;
+  const bool empty = epoch == ~u64{0};
   epoch = now;
+  if (empty) return;
   for (View& view : views) view = View();
 }
 
@@ -80,7 +82,8 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
   for (Warp& warp : warps) {
     warp.live = warp.lanes = warp.root.lanes = warp.present;
     warp.root.tops.clear();
-    warp.polls = warp.turns = 0;
+    warp.polls = warp.turns = warp.held = 0;
+    warp.tidy = kNoTarget;
     warp.yield = false;
     warp.cluster_pending = 0;
     enter(warp, &warp.root, 0, nullptr);
@@ -172,12 +175,24 @@ void Block::arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wa
     barrier.holding += popcount(holding & warp.mask);
   }
   if (observer != nullptr) observer->arrive(warp, at, id, count);
-  if (wait) {
+  if (wait && reduction == Reduction::none && observer == nullptr && warp.mask == warp.lanes && alone(warp)) {
+    warp.held = id + 1;
+    warp.stop = 0;
+  } else if (wait) {
     Fragment& fragment = park(warp, at, Wait::barrier, warp.pc);
     fragment.barrier = id;
     fragment.reduction = reduction;
   }
   if (complete(barrier)) open(id);
+}
+
+void Block::park_held() {
+  for (Warp& warp : warps) {
+    if (warp.held == 0) continue;
+    warp.mask = warp.lanes;
+    park(warp, warp.code[warp.pc - 1], Wait::barrier, warp.pc).barrier = warp.held - 1;
+    warp.held = 0;
+  }
 }
 
 // With a count, whole warps are counted: lanes that do not exist, or have exited, count with those that came.
@@ -196,6 +211,10 @@ void Block::open(u32 id) {
   if (observer != nullptr) observer->open(id);
   for (Warp& warp : warps) {
     if (barrier.arrived[warp.index] == 0) continue;
+    if (warp.held == id + 1) {
+      warp.held = 0;
+      runnable |= 1u << warp.index;
+    }
     for (Fragment& f : warp.fragments) {
       if (f.wait != Wait::barrier || f.barrier != id) continue;
       f.wait = Wait::none;
@@ -276,6 +295,7 @@ void Cluster::deadlocked() const {
                   "a barrier"};
   for (const auto& block : blocks) {
     if (block->live_threads == 0) continue;
+    block->park_held();
     fault.block = block->index;
     fault.what += block->who_waits_where();
     for (const Warp& warp : block->warps) {

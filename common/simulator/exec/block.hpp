@@ -110,6 +110,7 @@ struct Block {
   void arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wait, Reduction reduction = Reduction::none,
               u32 holding = 0);
   void threads_exited(Warp& warp, u32 lanes);
+  void park_held();  // makes fragments of warps that wait at barriers, which reports know
   std::string who_waits_where() const;  // for reports, one line each
 
  private:

@@ -114,6 +114,7 @@ Grid::Grid(const Launch& l)
   }
   set_constants();
   if (l.observe != nullptr) observer = l.observe(*this);
+  look_for_compiled(0);
   if (l.cooperative) {
     Allocation wanted;
     wanted.size = kWorkspace;
@@ -228,6 +229,7 @@ Fault Grid::endless(const Cluster& c, const std::string& why) const {
   Fault fault{.kind = FaultKind::timeout, .what = why + " (CUDASIM_BUDGET); the threads of this block:"};
   for (const auto& block : c.blocks) {
     if (block->live_threads == 0) continue;
+    block->park_held();
     fault.what += block->who_waits_where();
     for (const Warp& warp : block->warps) {
       if (warp.fragments.empty()) continue;
@@ -266,6 +268,13 @@ void Grid::note_progress() {
                static_cast<unsigned long long>(finished_ * size), static_cast<unsigned long long>(clusters_ * size));
 }
 
+// What observes a grid wants to see each instruction.
+void Grid::look_for_compiled(i64 spent) {
+  if (launch.compile == nullptr || observer != nullptr || compiled.load(std::memory_order_relaxed) != nullptr) return;
+  entry.spent.fetch_add(spent, std::memory_order_relaxed);
+  if (const Compiled* found = launch.compile(launch)) compiled.store(found, std::memory_order_release);
+}
+
 // outcome: of the share's last cluster that has begun, which `spent` so many instructions.
 void Grid::give_back(Share share, Outcome outcome, i64 spent) {
   std::unique_lock lock(mutex_);
@@ -295,7 +304,8 @@ void Grid::give_back(Share share, Outcome outcome, i64 spent) {
                                             std::to_string(patience()) + " s"
                                       : std::to_string(budget_) + " instructions have run since a block last ended");
     for (std::size_t i = 0; i < yielded_.size() && i < kOthersTold; ++i) {
-      const Block& other = *yielded_[i]->blocks.front();
+      Block& other = *yielded_[i]->blocks.front();
+      other.park_held();
       if (other.live_threads != 0) fault.what += "\nblock " + coordinates(other.index) + ":" + other.who_waits_where();
     }
     if (yielded_.size() > kOthersTold)
@@ -335,7 +345,7 @@ bool Grid::work(bool caller) {
   const Arithmetic arithmetic;
   Executor executor(*this);
   bool offered = !caller || observer != nullptr;  // an observed grid stays on one thread
-  i64 done = 0, cost = 0;  // cost: of the last cluster that ended
+  i64 done = 0, cost = 0, looked = 0;  // cost: of the last cluster that ended
   const i64 slice = std::min(kSlice, budget_);
   for (Share share; (share = take(caller, offered ? cost : 0)).cluster != nullptr;) {
     Outcome outcome;
@@ -364,6 +374,8 @@ bool Grid::work(bool caller) {
       fail(Fault{.kind = FaultKind::trap, .what = std::string("the simulator failed: ") + e.what()});
       return false;
     }
+    look_for_compiled(done - looked);
+    looked = done;
     give_back(std::move(share), outcome, spent);
     if (launch.between_blocks != nullptr) launch.between_blocks(launch.device);
     if (launch.cancelled != nullptr && launch.cancelled->load(std::memory_order_relaxed)) return cancel(), false;

@@ -46,6 +46,7 @@ struct Grid {
 
   std::unique_ptr<GridObserver> observer;  // null: nothing looks on
   std::optional<Fault> fault;
+  std::atomic<const Compiled*> compiled{nullptr};  // null: the interpreter runs everything
   u32 helpers = 0;  // threads of the pool that work on it; the pool's to count
 
  private:
@@ -86,6 +87,7 @@ struct Grid {
   Numbers take_waiting(i64 cost);
   bool start_new() const;
   void note_progress();
+  void look_for_compiled(i64 spent);
   bool spins_for_ever(Outcome outcome);
   i64 patience() const;
   Fault endless(const Cluster& cluster, const std::string& why) const;

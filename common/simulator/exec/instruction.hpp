@@ -1,7 +1,10 @@
 // A resolved program: no strings to look up, operands are slots, labels are indices, each instruction a function.
 #pragma once
+#include "common/simulator/exec/registers.hpp"
 #include "common/simulator/types.hpp"
 
+#include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,31 +12,9 @@
 
 namespace cudasim {
 
-struct Warp;
-struct Instruction;
+struct Compiled;  // exec/compiled.hpp
 
-// Runs one instruction for the lanes of warp.mask.
-using Handler = void (*)(Warp& warp, const Instruction& instruction);
-
-// Where an operand lives: a byte offset from the frame's registers, or, with kConstant set, from the function's
-// constants. A value of n bytes takes 32 * n bytes, lane by lane, aligned to 64. A predicate takes 4 bytes: one bit a
-// lane. While a function is translated (ptx/draft.hpp), a Slot without kConstant is the number of a virtual register.
-using Slot = u32;
-constexpr Slot kConstant = 0x8000'0000u;
-constexpr Slot kNoSlot = 0x7fff'ffffu;
-constexpr u32 kNoTarget = ~0u;
 constexpr std::size_t kConstantAlign = 64;  // of Code::constants, which has room for that
-
-struct alignas(64) Instruction {
-  Handler run = nullptr;
-  Slot slot[6] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // the first six operands, vectors flattened
-  const Slot* wide = nullptr;  // all operands, if there are more than six
-  i64 offset = 0;  // of a memory operand, or an immediate that the row takes as such
-  u32 target = kNoTarget;  // of an instruction (bra), in Code::calls (call), in Code::tables (brx); a special register
-  Slot guard = kNoSlot;  // predicate; lowest bit set: negated
-  u32 control = 0;  // what the row's bind function wants its handler to know (Bound::control)
-  u32 statement = 0;  // index in Code::statements: where it came from
-};
 
 struct CallSite {  // what a call copies; slots are the caller's, offsets are in the frames' local memory
   u32 callee = kNoTarget;  // index in Program::functions; kNoTarget: through `pointer`
@@ -93,6 +74,18 @@ struct Code {
     Slot slot = kNoSlot;
   };
   std::vector<Index> indices;
+  // Which registers and constants of the launch each instruction reads and writes, for compile/.
+  struct Use {
+    u32 instruction = 0;
+    Slot slot = kNoSlot;
+    bool written = false;
+  };
+  std::vector<Use> uses;
+  // What compile/ has made of an entry function, by the shape of its blocks; null: nothing yet.
+  static constexpr u32 kShapes = 4;
+  mutable std::array<std::atomic<const Compiled*>, kShapes> compiled{};
+  mutable std::array<std::atomic<bool>, kShapes> looked{}, refused{};  // in the cache; asked for, or not to be had
+  mutable std::atomic<i64> spent{0};  // instructions that its launches have executed
   std::vector<std::vector<Slot>> wide;  // what Instruction::wide points to
   std::vector<std::vector<u32>> tables;  // brx.idx: indices of instructions
   std::vector<CallSite> calls;  // Instruction::target of a call is an index in here

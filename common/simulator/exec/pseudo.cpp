@@ -2,6 +2,7 @@
 #include "common/simulator/exec/pseudo.hpp"
 
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/described.hpp"
 #include "common/simulator/exec/grid.hpp"
 
 namespace cudasim {
@@ -21,6 +22,7 @@ void local_address(Warp& warp, const Instruction& i) {
 
 template <class T>
 void sum(Warp& warp, const Instruction& i) {
+  described<sum<T>, AddsOffset<T>>();
   if (i.slot[1] == kNoSlot) return fill<T>(warp, i.slot[0], static_cast<u64>(i.offset));
   T* d = warp.out<T>(i.slot[0]);
   const T* a = warp.in<T>(i.slot[1]);
@@ -42,6 +44,7 @@ void shared_address(Warp& warp, const Instruction& i) {
 
 template <class T>
 void own_shared_address(Warp& warp, const Instruction& i) {
+  described<own_shared_address<T>, SharedAddress<T>>();
   fill<T>(warp, i.slot[0], warp.block->shared_begin + static_cast<u64>(i.offset));
 }
 

@@ -7,8 +7,6 @@
 
 namespace cudasim {
 
-using u128 = unsigned __int128;
-
 // They are plain moves: aligned ones of up to 8 bytes are whole on the processors that this runs on, also as parts of a
 // vector, and a compiler makes no vectors of atomic accesses, which whole warps are to be served by. For
 // ThreadSanitizer they are relaxed atomic accesses: a kernel's races are the kernel's affair (CUDASIM_CHECK=race tells

@@ -1,5 +1,6 @@
 // Special registers. PTX ISA, "Special Registers".
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/described.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/hardware.hpp"
@@ -8,6 +9,15 @@
 #include <chrono>
 
 namespace cudasim {
+
+// Descriptions: one value for the warp; %tid of an axis; the number of the lane.
+template <class T>
+struct ReadsSame;
+template <u32 kAxis, class T>
+struct ReadsThread;
+template <class T>
+struct ReadsLane;
+
 namespace {
 
 // What a register holds: for all lanes the same, or one value a lane.
@@ -91,6 +101,7 @@ u64 globaltimer_hi(const Warp&) { return nanoseconds() >> 32; }
 
 template <Uniform value, class T>
 void run_uniform(Warp& warp, const Instruction& i) {
+  described<run_uniform<value, T>, ReadsSame<T>>();
   T* d = warp.out<T>(i.slot[0]);
   const T v = static_cast<T>(value(warp));
   for_lanes(warp.mask, [=](u32 lane) { d[lane] = v; });
@@ -98,6 +109,7 @@ void run_uniform(Warp& warp, const Instruction& i) {
 
 template <ByLane value, class T>
 void run_by_lane(Warp& warp, const Instruction& i) {
+  if constexpr (value == laneid) described<run_by_lane<value, T>, ReadsLane<T>>();
   T* d = warp.out<T>(i.slot[0]);
   for_lanes(warp.mask, [=, &warp](u32 lane) { d[lane] = static_cast<T>(value(warp, lane)); });
 }
@@ -109,12 +121,15 @@ void run_is_explicit_cluster(Warp& warp, const Instruction& i) {
 // A thread may read the clock in a loop to wait: let others run.
 template <Uniform value, class T>
 void run_clock(Warp& warp, const Instruction& i) {
-  run_uniform<value, T>(warp, i);
+  T* d = warp.out<T>(i.slot[0]);
+  const T v = static_cast<T>(value(warp));
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = v; });
   warp.poll();
 }
 
 template <u32 kAxis, class T>
 void run_tid(Warp& warp, const Instruction& i) {
+  described<run_tid<kAxis, T>, ReadsThread<kAxis, T>>();
   T* d = warp.out<T>(i.slot[0]);
   const u32* tid = grid(warp).tid[kAxis].data() + warp.index * kWarpSize;
   for_lanes(warp.mask, [=](u32 lane) { d[lane] = static_cast<T>(tid[lane]); });

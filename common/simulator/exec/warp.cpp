@@ -2,7 +2,9 @@
 #include "common/simulator/exec/warp.hpp"
 
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/compiled.hpp"
 #include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/report.hpp"
 
@@ -33,6 +35,28 @@ inline void run_straight(Warp& warp, i64& left) {
   } while (warp.pc < warp.stop && left > 0);
 }
 
+// Compiled code, and the interpreter where that leaves off: until the next block of instructions that is compiled.
+void run_compiled(Warp& warp, const Compiled& compiled, i64& left) {
+  const auto apart = [&](const SharedRange& shared) {
+    warp.tidy = kNoTarget;
+    return compiled.apart(warp, left, shared, alone(warp));
+  };
+  if (compiled.begins[warp.pc]) {
+    const Block& block = *warp.block;
+    const SharedRange shared{block.shared, block.shared_begin, block.quick_shared_bytes};
+    const bool all = warp.lanes == kAllLanes && alone(warp);
+    Left how = all ? compiled.together(warp, left, shared, true) : Left::elsewhere;
+    if (how == Left::elsewhere) how = apart(shared);
+    if (how == Left::settled || warp.pc >= warp.stop || left <= 0) return;
+  }
+  warp.tidy = kNoTarget;
+  do {
+    i64 one = 1;
+    run_straight(warp, one);
+    --left;
+  } while (warp.pc < warp.stop && left > 0 && !compiled.begins[warp.pc] && warp.frame == &warp.root);
+}
+
 // The same with an observer, which is told each instruction.
 [[gnu::noinline]] void run_watched(Warp& warp, i64& left) {
   do {
@@ -56,6 +80,10 @@ Pause run_warp(Warp& warp, i64& budget) {
   try {
     for (;;) {
       if (warp.pc >= warp.stop || warp.lanes == 0) {
+        if (warp.held != 0) {
+          budget = left;
+          return Pause::blocked;
+        }
         if (warp.yield && warp.lanes != 0) {
           suspend(warp, true);
           budget = left;
@@ -71,7 +99,10 @@ Pause run_warp(Warp& warp, i64& budget) {
         budget = left;
         return Pause::expired;
       }
-      if (warp.observer == nullptr || !warp.observer->wants_accesses())
+      const Compiled* compiled = warp.block->grid->compiled.load(std::memory_order_acquire);
+      if (compiled != nullptr && warp.frame == &warp.root)
+        run_compiled(warp, *compiled, left);
+      else if (warp.tidy = kNoTarget; warp.observer == nullptr || !warp.observer->wants_accesses())
         run_straight(warp, left);
       else
         run_watched(warp, left);

@@ -71,27 +71,21 @@ struct Fragment {
   const Instruction* at = nullptr;  // where it waits
 };
 
-struct Warp {
-  // For instructions.
-  u32 mask = 0;             // lanes that execute it: the fragment's lanes under the guard
-  u32 pc = 0;               // of the next instruction; control flow sets it
-  std::byte* base[2] = {};  // [0] the frame's registers, [1] the function's constants
+struct Warp : WarpState {
   u32 carry = 0;            // CC.CF, one bit a lane
   u32 index = 0;            // of this warp in its block
   u32 present = 0;          // lanes that exist: all but in the last warp of an odd-sized block
   u32 live = 0;             // lanes that have not exited
   Block* block = nullptr;
   BlockObserver* observer = nullptr;  // null: nothing looks on
-  View* views = nullptr;   // of global memory, kViews of them: each instruction has its place
 
-  // The fragment that runs; lanes 0: none does.
-  u32 lanes = 0;
-  u32 stop = 0;  // at this pc and beyond, settle() looks whom the fragment has met. 0: look at once
+  // The fragment that runs.
   u32 turns = 0;
-  u32 polls = 0;            // reads that may belong to a spin, since the warp last changed memory
   bool yield = false;       // let others run
+  // At a barrier of the block, with all its lanes and nothing else to do: the barrier's number + 1. The same as a
+  // fragment that waits there (Block::park_held), and the next instruction is at pc.
+  u32 held = 0;
   u32 cluster_pending = 0;  // lanes that have arrived at barrier.cluster, in its present phase
-  const Instruction* code = nullptr;
   Frame* frame = nullptr;
   Join* join = nullptr;
 
@@ -120,11 +114,6 @@ struct Warp {
   }
   void rest() { yield = true, stop = 0; }
 };
-
-constexpr u32 kViews = 64;  // a power of two
-inline View& view_of(Warp& warp, const Instruction& instruction) {
-  return warp.views[reinterpret_cast<u64>(&instruction) / sizeof(Instruction) % kViews];
-}
 
 // Calls f(lane) for each executing lane, in any order: the full mask has a loop of its own, which the compiler
 // vectorizes.

@@ -2,6 +2,7 @@
 // createpolicy, cvta, isspacep, mapa, getctarank.
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/described.hpp"
 #include "common/simulator/isa/row.hpp"
 
 namespace cudasim {
@@ -18,6 +19,7 @@ void run_create_policy(Warp& warp, const Instruction& i) {
 // cvta: control is the space.
 template <bool kTo>
 void run_convert_address(Warp& warp, const Instruction& i) {
+  described<run_convert_address<kTo>, AddsWindow<kTo>>();
   u64* d = warp.out<u64>(i.slot[0]);
   const u64* a = warp.in<u64>(i.slot[1]);
   const u64 begin = window(static_cast<Space>(i.control));

@@ -178,6 +178,12 @@ inline T apply(std::byte* at, T b, T c, bool shared, bool& changed) {
 Slot slot_of(const Instruction& i, u32 n) { return i.wide != nullptr ? i.wide[n] : i.slot[n]; }
 
 std::byte* bytes_at(Warp& warp, const Instruction& i, u32 lane, Space space, u64 address, u32 size) {
+  if (space == Space::shared) {
+    const Block& block = *warp.block;
+    const u64 offset = address - block.shared_begin;
+    if (size <= block.quick_shared_bytes && offset <= block.quick_shared_bytes - size && address % size == 0)
+      return block.shared + offset;
+  }
   const View& view = view_of(warp, i);
   if (space != Space::shared && address >= view.begin && address <= view.end - size && view.end - view.begin >= size &&
       view.writable && address % size == 0)

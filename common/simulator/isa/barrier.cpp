@@ -13,6 +13,7 @@ namespace {
 // Lanes of a warp that name different barriers, or counts, arrive one group after the other: f(lanes, id, count).
 template <class F>
 void for_each_barrier(Warp& warp, Slot id_slot, Slot count_slot, F f) {
+  if ((id_slot & kConstant) != 0 && count_slot == kNoSlot) return f(*warp.in<u32>(id_slot), 0);
   const u32* ids = warp.in<u32>(id_slot);
   const u32* counts = count_slot == kNoSlot ? nullptr : warp.in<u32>(count_slot);
   const auto count_of = [&](u32 lane) { return counts == nullptr ? 0 : counts[lane]; };

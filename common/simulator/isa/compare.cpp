@@ -1,4 +1,5 @@
 // Comparison and selection. PTX ISA, "Comparison and Selection Instructions" and their half-precision forms.
+#include "common/simulator/isa/comparison.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/isa/lanes.hpp"
 
@@ -50,29 +51,7 @@ u32 comparison(const Form& form) {
   return 0;
 }
 
-// How each type is read: what can be compared with < and ==.
-template <class T>
-struct Plain {
-  using Memory = T;
-  static T load(T x) { return x; }
-};
-struct FlushedFloat {
-  using Memory = float;
-  static float load(float x) { return flush(x); }
-};
-template <u32 kHalf, bool kFlush>
-struct HalfAt {  // half kHalf of a pair (2: there is one value only)
-  using Memory = std::conditional_t<kHalf == 2, u16, u32>;
-  static float load(Memory x) {
-    const u16 h = kHalf == 2 ? u16(x) : u16(x >> (kHalf == 1 ? 16 : 0));
-    return from_f16(kFlush && (h & 0x7c00u) == 0 ? h & 0x8000u : h);
-  }
-};
-template <u32 kHalf>
-struct BfHalfAt {
-  using Memory = std::conditional_t<kHalf == 2, u16, u32>;
-  static float load(Memory x) { return from_bf16(u16(x >> (kHalf == 1 ? 16 : 0))); }
-};
+using namespace comparison;
 
 // One bit a lane: does `holds` hold for the two values? Lanes that do not execute may read anything.
 template <class How, class F>
@@ -125,6 +104,7 @@ u32 combine(const Warp& warp, u32 result, u32 how, Slot with) {
 // setp: slots p q a b c; q is what the negated comparison gives, combined with c likewise.
 template <class How>
 void run_setp(Warp& warp, const Instruction& i) {
+  described<run_setp<How>, cudasim::Compares<How>>();
   const u32 result = relate<How>(warp, i, i.slot[2], i.slot[3]);
   const u32 p = combine(warp, result, i.control, i.slot[4]);
   const u32 q = combine(warp, ~result, i.control, i.slot[4]);
@@ -212,6 +192,7 @@ Bound bind_set(const Form& form) {
 
 template <class T>
 void run_selp(Warp& warp, const Instruction& i) {
+  described<run_selp<T>, Selects<T>>();
   T* d = warp.out<T>(i.slot[0]);
   const T* a = warp.in<T>(i.slot[1]);
   const T* b = warp.in<T>(i.slot[2]);

@@ -4,6 +4,7 @@
 // cvt has thousands of combinations. Those that programs use most have a function each; the others go through three
 // steps that each know one type only: load the lanes, convert, store them.
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/isa/conversions.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/isa/lanes.hpp"
 
@@ -12,6 +13,8 @@
 
 namespace cudasim {
 namespace {
+
+using namespace conversions;
 
 // What Instruction::control says of a conversion.
 struct Conversion {
@@ -71,26 +74,13 @@ auto for_bytes(u32 bytes, Pick pick) {
 
 // Integer to integer --------------------------------------------------------------------------------------------------
 
-// Extension of a value within a register is a shift up and down again, so one function serves all types of a register.
 template <class From, bool kFromSigned, class To, bool kToSigned, bool kSat>
 void run_integers(Warp& warp, const Instruction& i) {
-  constexpr bool kLong = sizeof(From) == 8 || sizeof(To) == 8;
-  using U = std::conditional_t<kLong, u64, u32>;
-  using S = std::make_signed_t<U>;
-  using In = std::conditional_t<kFromSigned, S, U>;
-  using Out = std::conditional_t<kToSigned, S, U>;
+  if constexpr (!kSat)
+    described<run_integers<From, kFromSigned, To, kToSigned, kSat>, Extends<From, kFromSigned, To, kToSigned>>();
   const Conversion c = unpacked(i.control);
-  constexpr u32 kWidth = sizeof(U) * 8;
-  const u32 in_shift = kWidth - bits(c.from), out_bits = bits(c.to), out_shift = kWidth - out_bits;
-  // The destination's range, as far as In can tell.
-  const U most = U(~U{0}) >> (out_shift + (kToSigned ? 1 : 0));
-  const In high = kFromSigned && most > U(std::numeric_limits<S>::max()) ? In(std::numeric_limits<S>::max()) : In(most);
-  const In low = kFromSigned && kToSigned ? In(~most) : In{0};
-  unary<To, From>(warp, i, [=](From a) {
-    In x = In(U(a) << in_shift) >> in_shift;
-    if (kSat) x = x < low ? low : x > high ? high : x;
-    return To(Out(U(x) << out_shift) >> out_shift);
-  });
+  const u32 from = bits(c.from), to = bits(c.to);
+  unary<To, From>(warp, i, [=](From a) { return Extend<From, kFromSigned, To, kToSigned, kSat>::of(a, from, to); });
 }
 template <class From, bool kFromSigned, class To>
 Handler integers_handler(bool to_signed, bool sat) {
@@ -302,45 +292,6 @@ void run_integer_to_float(Warp& warp, const Instruction& i) {
 
 // Common conversions, when the registers are as wide as the types ---------------------------------------------------
 
-struct F16ToF32 {
-  static float of(u16 a) { return canonical(from_f16(a)); }
-};
-struct F32ToF16 {
-  static u16 of(float a) { return to_f16(a); }
-};
-struct F32ToBf16 {
-  static u16 of(float a) { return to_bf16(a); }
-};
-struct F32ToF64 {
-  static double of(float a) { return a; }
-};
-struct F64ToF32 {
-  static float of(double a) { return float(a); }  // a NaN's sign and upper bits stay
-};
-struct ToF32 {
-  template <class T>
-  static float of(T a) {
-    return float(a);
-  }
-};
-struct ToF64 {
-  template <class T>
-  static double of(T a) {
-    return double(a);
-  }
-};
-struct F32ToS32 {  // towards zero
-  static i32 of(float a) {
-    const bool inside = a >= -0x1p31f && a < 0x1p31f;
-    const i32 outside = a != a ? 0 : a < 0 ? std::numeric_limits<i32>::min() : std::numeric_limits<i32>::max();
-    const i32 value = i32(inside ? a : 0.0f);
-    return inside ? value : outside;
-  }
-};
-struct F32ToU32 {
-  static u32 of(float a) { return a > 0 ? (a < 0x1p32f ? u32(i64(a)) : ~0u) : 0; }
-};
-
 Handler common_conversion(const Conversion& c) {
   if (c.to_bytes != bytes(c.to) || c.from_bytes != bytes(c.from)) return nullptr;
   if (c.ftz || c.sat || c.satfinite || c.relu) return nullptr;
@@ -470,13 +421,10 @@ Bound bind_rna(const Form&) {
 struct Word128 {
   u64 low, high;
 };
-struct Copy {
-  template <class T>
-  static T of(T a) {
-    return a;
-  }
-};
-void run_mov_predicate(Warp& warp, const Instruction& i) { warp.set_predicate(i.slot[0], warp.predicate(i.slot[1])); }
+void run_mov_predicate(Warp& warp, const Instruction& i) {
+  described<run_mov_predicate, Combines<conversions::Copy>>();
+  warp.set_predicate(i.slot[0], warp.predicate(i.slot[1]));
+}
 Bound bind_mov(const Form& form) {
   if (form.type[0] == Type::pred) return run_mov_predicate;
   if (form.type[0] == Type::b128) return run1<Copy, Word128, Word128>;

@@ -1,8 +1,10 @@
 // What the compute families share: running one function for each executing lane, picking a C++ type for a PTX type,
 // and integer arithmetic without undefined behaviour.
 #pragma once
+#include "common/simulator/exec/described.hpp"
 #include "common/simulator/exec/warp.hpp"
 #include "common/simulator/isa/row.hpp"
+#include "common/simulator/isa/values.hpp"
 
 #include <bit>
 #include <type_traits>
@@ -51,51 +53,19 @@ inline void ternary(Warp& warp, const Instruction& i, F f) {
 // Handlers made of a functor: Op::of(T …) → D.
 template <class Op, class D, class A>
 void run1(Warp& warp, const Instruction& i) {
+  described<run1<Op, D, A>, Computes<Op, D, A>>();
   unary<D, A>(warp, i, [](A a) { return static_cast<D>(Op::of(a)); });
 }
 template <class Op, class D, class A, class B>
 void run2(Warp& warp, const Instruction& i) {
+  described<run2<Op, D, A, B>, Computes<Op, D, A, B>>();
   binary<D, A, B>(warp, i, [](A a, B b) { return static_cast<D>(Op::of(a, b)); });
 }
 template <class Op, class D, class A, class B, class C>
 void run3(Warp& warp, const Instruction& i) {
+  described<run3<Op, D, A, B, C>, Computes<Op, D, A, B, C>>();
   ternary<D, A, B, C>(warp, i, [](A a, B b, C c) { return static_cast<D>(Op::of(a, b, c)); });
 }
-
-// Integer arithmetic happens here, modulo 2^n: 32 bits at least, so that no promotion to int is left.
-template <class T>
-using Unsigned = std::make_unsigned_t<T>;
-template <class T>
-using Ring = std::conditional_t<sizeof(T) < 4, u32, Unsigned<T>>;
-// The product of two Ts fits.
-template <class T>
-struct TwiceOf;
-template <>
-struct TwiceOf<u16> {
-  using type = u32;
-};
-template <>
-struct TwiceOf<i16> {
-  using type = i32;
-};
-template <>
-struct TwiceOf<u32> {
-  using type = u64;
-};
-template <>
-struct TwiceOf<i32> {
-  using type = i64;
-};
-template <>
-struct TwiceOf<u64> {
-  using type = unsigned __int128;
-};
-template <>
-struct TwiceOf<i64> {
-  using type = __int128;
-};
-template <class T>
-using Twice = typename TwiceOf<T>::type;
 
 // pick(T{}) for the C++ type of an integer PTX type, bits counting as unsigned.
 template <class Pick>
@@ -123,25 +93,5 @@ Bound for_size(Type type, Pick pick) {
     default: return nullptr;
   }
 }
-
-// Both halves of a 32-bit register: f(T, T …) → T on each.
-template <class T>
-inline T half(u32 word, u32 which) {
-  return static_cast<T>(word >> (16 * which));
-}
-inline u32 halves(u32 low, u32 high) { return (low & 0xffffu) | high << 16; }
-
-// Op on 16-bit Ts, made an operation on packed pairs of them.
-template <class Op, class T>
-struct Paired {
-  static u32 of(u32 a) { return halves(u16(Op::of(half<T>(a, 0))), u16(Op::of(half<T>(a, 1)))); }
-  static u32 of(u32 a, u32 b) {
-    return halves(u16(Op::of(half<T>(a, 0), half<T>(b, 0))), u16(Op::of(half<T>(a, 1), half<T>(b, 1))));
-  }
-  static u32 of(u32 a, u32 b, u32 c) {
-    return halves(u16(Op::of(half<T>(a, 0), half<T>(b, 0), half<T>(c, 0))),
-                  u16(Op::of(half<T>(a, 1), half<T>(b, 1), half<T>(c, 1))));
-  }
-};
 
 }  // namespace cudasim

@@ -122,6 +122,7 @@ inline void load_with(Warp& warp, const Instruction& i, Rows d, const Where& whe
 // Global and constant memory, and generic addresses, most of which are global.
 template <class M, u32 V, class Where>
 void load_global(Warp& warp, const Instruction& i) {
+  described<load_global<M, V, Where>, LoadsAs<M, M>>();
   const Where where(warp, i, i.slot[V]);
   const Region region = global_region(warp, i, where[first_lane(warp.mask)]);
   load_with<M, V>(warp, i, Registers<M>{warp, i.slot}, where, region);
@@ -130,6 +131,7 @@ void load_global(Warp& warp, const Instruction& i) {
 // The block's own shared memory; compilers write 32-bit addresses, or the variable's name.
 template <class M, u32 V, class Address>
 void load_shared(Warp& warp, const Instruction& i) {
+  described<load_shared<M, V, Address>, LoadsAs<M, M>>();
   const Slot base = i.slot[V];
   const Based<Address> where(warp, i, base);
   load_with<M, V>(warp, i, Registers<M>{warp, i.slot}, where, shared_region(warp, base));
@@ -176,6 +178,7 @@ void load_parameter(Warp& warp, const Instruction& i, Rows d) {
 
 template <class M, auto kLoad>
 void to_registers(Warp& warp, const Instruction& i) {
+  described<to_registers<M, kLoad>, LoadsAs<M, M>>();
   kLoad(warp, i, Registers<M>{warp, i.slot});
 }
 
@@ -224,6 +227,7 @@ struct Loads {
   // Signed types are extended by their sign, all others by zeros.
   template <class M, class R>
   static void converts(Warp& warp, const Instruction& i) {
+    described<converts<M, R>, LoadsAs<M, R>>();
     using Bits = std::make_unsigned_t<M>;
     alignas(64) Bits rows[kMostElements][kWarpSize];
     load_between<Bits>(warp, i, {rows});

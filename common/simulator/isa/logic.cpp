@@ -1,4 +1,5 @@
 // Logic and shifts. PTX ISA, "Logic and Shift Instructions".
+#include "common/simulator/isa/logic.hpp"
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/isa/lanes.hpp"
 
@@ -7,67 +8,12 @@
 namespace cudasim {
 namespace {
 
-struct And {
-  template <class T>
-  static T of(T a, T b) {
-    return a & b;
-  }
-};
-struct Or {
-  template <class T>
-  static T of(T a, T b) {
-    return a | b;
-  }
-};
-struct Xor {
-  template <class T>
-  static T of(T a, T b) {
-    return a ^ b;
-  }
-};
-struct Not {
-  template <class T>
-  static T of(T a) {
-    return T(~a);
-  }
-};
-struct Cnot {
-  template <class T>
-  static T of(T a) {
-    return a == 0;
-  }
-};
-
-// Shift amounts beyond the width count as the width.
-struct Shl {
-  template <class T>
-  static T of(T a, u32 n) {
-    return n >= sizeof(T) * 8 ? T{0} : T(Ring<T>(a) << (n & (sizeof(T) * 8 - 1)));
-  }
-};
-struct Shr {
-  template <class T>
-  static T of(T a, u32 n) {
-    constexpr u32 kTop = sizeof(T) * 8 - 1;
-    if constexpr (std::is_signed_v<T>)
-      return T(a >> std::min(n, kTop));
-    else
-      return n > kTop ? T{0} : T(a >> (n & kTop));
-  }
-};
-// 32 bits of b:a, shifted: the upper ones to the left, the lower ones to the right.
-template <bool kLeft, bool kWrap>
-struct Shf {
-  static u32 of(u32 a, u32 b, u32 n) {
-    n = kWrap ? n & 31 : std::min(n, 32u);
-    const u64 both = u64{b} << 32 | a;
-    return u32(kLeft ? both << n >> 32 : both >> n);
-  }
-};
+using namespace logic;
 
 // Predicates: a bit a lane.
 template <class Op>
 void run_predicates(Warp& warp, const Instruction& i) {
+  described<run_predicates<Op>, Combines<Op>>();
   warp.set_predicate(i.slot[0], Op::of(warp.predicate(i.slot[1]), warp.predicate(i.slot[2])));
 }
 
@@ -198,7 +144,10 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-void run_not_predicate(Warp& warp, const Instruction& i) { warp.set_predicate(i.slot[0], ~warp.predicate(i.slot[1])); }
+void run_not_predicate(Warp& warp, const Instruction& i) {
+  described<run_not_predicate, Combines<logic::Not>>();
+  warp.set_predicate(i.slot[0], ~warp.predicate(i.slot[1]));
+}
 
 std::span<const Row> logic_rows() { return kRows; }
 

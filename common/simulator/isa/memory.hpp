@@ -5,6 +5,7 @@
 #pragma once
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/described.hpp"
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/order.hpp"

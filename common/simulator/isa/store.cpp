@@ -27,7 +27,8 @@ template <class M, class Rows>
 
 template <class M, u32 kStride, u32 kLanes>
 inline void store_row(const M* a, std::byte* first) {
-  if constexpr (kStride == sizeof(M)) return raw_copy<M, kLanes * kStride>(first, reinterpret_cast<const std::byte*>(a));
+  if constexpr (kStride == sizeof(M))
+    return raw_copy<M, kLanes * kStride>(first, reinterpret_cast<const std::byte*>(a));
   for (u32 from = 0; from < kLanes; from += kGroup) {
     M row[kGroup];
     for (u32 l = 0; l < kGroup; ++l) row[l] = a[from + l];
@@ -80,6 +81,7 @@ bool may_write(Warp& warp, const Instruction& i, u64 address) {
 
 template <class M, u32 V, class Where>
 void store_global(Warp& warp, const Instruction& i) {
+  described<store_global<M, V, Where>, StoresAs<M, M>>();
   const Where where(warp, i, i.slot[0]);
   const u64 address = where[first_lane(warp.mask)];
   if (!may_write(warp, i, address)) return store_carefully<M>(warp, i, stored<M>(warp, i));
@@ -88,6 +90,7 @@ void store_global(Warp& warp, const Instruction& i) {
 
 template <class M, u32 V, class Address>
 void store_shared(Warp& warp, const Instruction& i) {
+  described<store_shared<M, V, Address>, StoresAs<M, M>>();
   const Slot base = i.slot[0];
   const Based<Address> where(warp, i, base);
   store_with<M, V>(warp, i, stored<M>(warp, i), where, shared_region(warp, base));
@@ -118,6 +121,7 @@ void store_local(Warp& warp, const Instruction& i, Rows a) {
 
 template <class M, auto kStore>
 void from_registers(Warp& warp, const Instruction& i) {
+  described<from_registers<M, kStore>, StoresAs<M, M>>();
   kStore(warp, i, stored<M>(warp, i));
 }
 
@@ -165,6 +169,7 @@ struct Stores {
   // The low bits are stored: the sign does not matter.
   template <class M, class R>
   static void converts(Warp& warp, const Instruction& i) {
+    described<converts<M, R>, StoresAs<M, R>>();
     alignas(64) M rows[kMostElements][kWarpSize];
     for (u32 e = 0; e < (i.control & kElements); ++e) {
       const R* const a = warp.in<R>(i.slot[1 + e]);

@@ -3,6 +3,7 @@
 // One address space serves the process (unified addressing). Allocations are far apart and their addresses are not
 // reused, so an index one too far or a pointer to freed memory never reaches another allocation.
 #pragma once
+#include "common/simulator/memory/view.hpp"
 #include "common/simulator/types.hpp"
 
 #include <atomic>
@@ -46,14 +47,6 @@ struct Allocation {
   std::string label;  // "cuMemAlloc", or the variable's name, for reports
   // For memory that is entered: what owns its bytes, released when no thread can access them any more.
   std::shared_ptr<const void> keep;
-};
-
-// A stretch of memory that may be touched at once, for the executor's fast path.
-struct View {
-  u64 begin = ~u64{0}, end = ~u64{0};  // empty until filled: nothing fits, whatever its size
-  std::ptrdiff_t delta = 0;            // host address - device address
-  bool readable = false, writable = false;
-  u64 epoch = ~u64{0};
 };
 
 // Thread-safe. Check view.epoch == epoch() before each use of a View: any change to the map makes views stale. Hold a

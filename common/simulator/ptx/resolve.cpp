@@ -210,6 +210,7 @@ static void assign_slots(Body& body, const Flow& flow) {
     slots.bytes = index.slot + kWarpSize * 4;
     code.indices.push_back(index);
   }
+  for (const Mention& each : body.mentions) code.uses.push_back({each.instruction, slots.slot[each.reg], !each.read});
   code.frame_bytes = slots.bytes;
   code.registers_32bit = slots.words;
   const auto map = [&](Slot& slot) {

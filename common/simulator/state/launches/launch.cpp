@@ -1,5 +1,6 @@
 #include "common/simulator/state/launches/launch.hpp"
 
+#include "common/simulator/compile/compile.hpp"
 #include "common/simulator/hardware.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/contexts/context.hpp"
@@ -12,6 +13,7 @@
 #include "common/simulator/state/processes/turns.hpp"
 #include "common/simulator/state/streams/timeline.hpp"
 #include "common/simulator/text.hpp"
+#include "common/simulator/wanted.hpp"
 #include "common/simulator/watch/watch.hpp"
 
 #include <algorithm>
@@ -234,6 +236,7 @@ Operation prepare_launch(std::shared_ptr<const Function> function, const Resolve
   launch.priority = shape.asked.priority;
   launch.cancelled = &function->health->ended;
   launch.observe = watch_grid;
+  if (compile_wanted().when != CompileWanted::off) launch.compile = find_compiled;
   launch.set_condition = set_condition;
   if (family() != nullptr) launch.between_blocks = between_blocks;
   launch.device_runtime = call_device_runtime;

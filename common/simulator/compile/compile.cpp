@@ -1,0 +1,132 @@
+// Decides which kernels are compiled and when, and hands them over to the executor.
+#include "common/simulator/compile/compile.hpp"
+
+#include "common/simulator/compile/build.hpp"
+#include "common/simulator/compile/write.hpp"
+#include "common/simulator/wanted.hpp"
+
+#include <signal.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace cudasim {
+namespace compile {
+namespace {
+
+constexpr i64 kWarm = 1'000'000;       // instructions of a kernel until the cache is asked for it
+constexpr i64 kHot = 30'000'000;       // until it is compiled: about half a second of one thread
+constexpr u32 kLargest = 1'000;  // instructions of a function that is compiled at all: ten seconds of the compiler
+
+u32 index_of(const Shape& shape) { return !shape.even ? 3 : shape.rows == 1 ? 0 : shape.rows == 2 ? 1 : 2; }
+
+const Compiled* library_of(const std::optional<std::filesystem::path>& entry) { return entry ? load(*entry) : nullptr; }
+
+Source source_of(const Code& code, const Shape& shape) {
+  std::string text = "// Kernel " + code.name + ", by the simulated GPU (common/simulator/compile/README.md).\n";
+  text += "constexpr unsigned kRows = " + std::to_string(shape.rows) +
+          ";\n#include \"cudasim.hpp\"\n\nusing namespace cudasim;\n\n";
+  return {code.name, text + written(code, shape)};
+}
+
+struct Job {
+  std::shared_ptr<const Program> program;
+  const Code* code;
+  Shape shape;
+  bool only_look = false;  // in the cache
+
+  void run() const {
+    const Source source = source_of(*code, shape);
+    const Compiled* found = library_of(only_look ? kept(source) : make(source));
+    if (found != nullptr) code->compiled[index_of(shape)].store(found, std::memory_order_release);
+  }
+};
+
+// A thread that compiles one kernel after the other. It is never joined: what it uses is never destroyed.
+class Worker {
+ public:
+  static Worker& instance() {
+    static Worker& worker = *new Worker;
+    return worker;
+  }
+  void add(Job job) {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+    if (!started_) start();
+    changed_.notify_one();
+  }
+
+ private:
+  // The program's handlers of signals do not run in it.
+  void start() {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    std::thread([this] { run(); }).detach();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    started_ = true;
+  }
+  void run() {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return !jobs_.empty(); });
+      const Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      lock.unlock();
+      try {
+        job.run();
+      } catch (const std::exception&) {
+        // The interpreter goes on.
+      }
+    }
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  bool started_ = false;
+};
+
+// The code, compiled now if need be.
+const Compiled* now(const Code& code, const Shape& shape) {
+  const u32 index = index_of(shape);
+  static std::mutex& mutex = *new std::mutex;
+  const std::lock_guard lock(mutex);
+  if (const Compiled* made = code.compiled[index].load(std::memory_order_acquire)) return made;
+  if (code.refused[index].exchange(true)) return nullptr;
+  const Compiled* made = library_of(make(source_of(code, shape)));
+  code.compiled[index].store(made, std::memory_order_release);
+  return made;
+}
+
+const Compiled* find(const Launch& launch, CompileWanted::When when) {
+  const Code& code = *launch.program->functions[launch.kernel->function];
+  const Shape shape = shape_of(launch.block);
+  const u32 index = index_of(shape);
+  if (const Compiled* made = code.compiled[index].load(std::memory_order_acquire)) return made;
+  const i64 spent = code.spent.load(std::memory_order_relaxed);
+  if (code.refused[index].load(std::memory_order_relaxed) || code.instructions.size() > kLargest) return nullptr;
+  if (when == CompileWanted::now) return now(code, shape);
+  if (spent >= kWarm && !code.looked[index].exchange(true))
+    Worker::instance().add({launch.program, &code, shape, true});
+  if (spent >= kHot && !code.refused[index].exchange(true)) Worker::instance().add({launch.program, &code, shape});
+  return nullptr;
+}
+
+// Whatever goes wrong, the interpreter runs the kernel.
+const Compiled* find_safely(const Launch& launch, CompileWanted::When when) {
+  try {
+    return find(launch, when);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+}  // namespace compile
+
+const Compiled* find_compiled(const Launch& launch) { return compile::find_safely(launch, compile_wanted().when); }
+const Compiled* compile_now(const Launch& launch) { return compile::find_safely(launch, CompileWanted::now); }
+
+}  // namespace cudasim

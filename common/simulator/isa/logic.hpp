@@ -1,0 +1,68 @@
+// What the logic and shift instructions compute, lane by lane. PTX ISA, "Logic and Shift Instructions". Handlers
+// (logic.cpp) and compiled kernels (compile/) include it.
+#pragma once
+#include "common/simulator/isa/values.hpp"
+
+#include <algorithm>
+
+namespace cudasim::logic {
+
+struct And {
+  template <class T>
+  static T of(T a, T b) {
+    return a & b;
+  }
+};
+struct Or {
+  template <class T>
+  static T of(T a, T b) {
+    return a | b;
+  }
+};
+struct Xor {
+  template <class T>
+  static T of(T a, T b) {
+    return a ^ b;
+  }
+};
+struct Not {
+  template <class T>
+  static T of(T a) {
+    return T(~a);
+  }
+};
+struct Cnot {
+  template <class T>
+  static T of(T a) {
+    return a == 0;
+  }
+};
+
+// Shift amounts beyond the width count as the width.
+struct Shl {
+  template <class T>
+  static T of(T a, u32 n) {
+    return n >= sizeof(T) * 8 ? T{0} : T(Ring<T>(a) << (n & (sizeof(T) * 8 - 1)));
+  }
+};
+struct Shr {
+  template <class T>
+  static T of(T a, u32 n) {
+    constexpr u32 kTop = sizeof(T) * 8 - 1;
+    if constexpr (std::is_signed_v<T>)
+      return T(a >> std::min(n, kTop));
+    else
+      return n > kTop ? T{0} : T(a >> (n & kTop));
+  }
+};
+// 32 bits of b:a, shifted: the upper ones to the left, the lower ones to the right.
+template <bool kLeft, bool kWrap>
+struct Shf {
+  static u32 of(u32 a, u32 b, u32 n) {
+    n = kWrap ? n & 31 : std::min(n, 32u);
+    const u64 both = u64{b} << 32 | a;
+    return u32(kLeft ? both << n >> 32 : both >> n);
+  }
+};
+
+}  // namespace cudasim::logic
