@@ -105,4 +105,59 @@ FRESH_CASE("Another process is locked, checkpointed, restored and unlocked, and 
   CHECK(byte == 'y');
   waitpid(child, nullptr, 0);
 }
+
+FRESH_CASE("A process that has faulted cannot be locked", "[checkpoint]") {
+  int faulted[2];
+  REQUIRE(pipe(faulted) == 0);
+  const pid_t child = fork();  // before cuInit
+  char byte = 0;
+  if (child == 0) {
+    const auto F = conformance::module();
+    CUdeviceptr null = 0;
+    void* arguments[] = {&null};
+    CU_CHECK(cuLaunchKernel(F("null_write"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+    CU_EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+    if (write(faulted[1], &byte, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  REQUIRE(read(faulted[0], &byte, 1) == 1);
+  CU_CHECK(cuInit(0));
+  has_state(child, CU_PROCESS_STATE_RUNNING);
+  ANSWERS(cuCheckpointProcessLock(child, nullptr), CUDA_ERROR_ILLEGAL_ADDRESS);
+  has_state(child, CU_PROCESS_STATE_RUNNING);
+  ANSWERS(cuCheckpointProcessCheckpoint(child, nullptr), CUDA_ERROR_ILLEGAL_STATE);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+FRESH_CASE("A process that has opened another's memory is checkpointed, but not restored", "[checkpoint][ipc]") {
+  int handles[2], opened[2];
+  REQUIRE((pipe(handles) == 0 && pipe(opened) == 0));
+  const pid_t child = fork();  // before cuInit
+  char byte = 0;
+  if (child == 0) {
+    CUipcMemHandle handle{};
+    CUdeviceptr here = 0;
+    if (read(handles[0], &handle, sizeof handle) != static_cast<ssize_t>(sizeof handle)) _exit(1);
+    conformance::context();
+    CU_CHECK(cuIpcOpenMemHandle(&here, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    if (write(opened[1], &byte, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  conformance::context();
+  CUdeviceptr memory = 0;
+  CUipcMemHandle handle{};
+  CU_CHECK(cuMemAlloc(&memory, 4096));
+  CU_CHECK(cuIpcGetMemHandle(&handle, memory));
+  REQUIRE(write(handles[1], &handle, sizeof handle) == static_cast<ssize_t>(sizeof handle));
+  REQUIRE(read(opened[0], &byte, 1) == 1);
+  ANSWERS(cuCheckpointProcessLock(child, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCheckpointProcessCheckpoint(child, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCheckpointProcessRestore(child, nullptr), CUDA_ERROR_INVALID_VALUE);
+  has_state(child, CU_PROCESS_STATE_CHECKPOINTED);
+  ANSWERS(cuCheckpointProcessUnlock(child, nullptr), CUDA_ERROR_ILLEGAL_STATE);
+  has_state(child, CU_PROCESS_STATE_CHECKPOINTED);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
 #endif

@@ -44,6 +44,7 @@ void change(ProcessPage& page, CUprocessState from, CUprocessState to) {
 
 CUresult lock(i32 process, unsigned milliseconds) {
   const auto page = process_page(process);
+  require(page->fault == 0, static_cast<CUresult>(page->fault.load()));
   change(*page, CU_PROCESS_STATE_RUNNING, CU_PROCESS_STATE_LOCKED);
   if (wait_until_none([&] { return page->calls(); }, process, milliseconds)) return CUDA_SUCCESS;
   page->state = CU_PROCESS_STATE_RUNNING;
@@ -98,7 +99,10 @@ CUresult driver::call_cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpo
 
 CUresult driver::call_cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs* args) {
   if (args != nullptr) require_same_devices(*args);
-  change(*process_page(pid), CU_PROCESS_STATE_CHECKPOINTED, CU_PROCESS_STATE_LOCKED);
+  const auto page = process_page(pid);
+  require(page->state == CU_PROCESS_STATE_CHECKPOINTED, CUDA_ERROR_ILLEGAL_STATE);
+  require(page->opened == 0);  // as driver 580; the process stays checkpointed
+  change(*page, CU_PROCESS_STATE_CHECKPOINTED, CU_PROCESS_STATE_LOCKED);
   move_memory(pid, false);
   return CUDA_SUCCESS;
 }

@@ -1,5 +1,7 @@
 #include "common/simulator/state/memory/sharing.hpp"
 
+#include "common/simulator/state/processes/checkpoint.hpp"
+
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -60,6 +62,7 @@ u64 open_shared_memory(Context& context, const MemoryHandle& handle, unsigned fl
   memory->count_on(context.device.index, in_units_of_shares(handle.size), false);
   const u64 base = enter_shared_memory(context, memory->get(), handle.size, flags, "cuIpcOpenMemHandle", memory)->base;
   all.by_serial[handle.where.serial] = {base, 1};
+  count_opened(1);
   return base;
 }
 
@@ -71,6 +74,7 @@ bool close_shared_memory(Context& context, u64 address) {
   if (import == all.by_serial.end()) return false;
   if (--import->second.count != 0) return true;
   all.by_serial.erase(import);
+  count_opened(-1);
   context.synchronize();
   end_allocation(address, "cuIpcCloseMemHandle");
   return true;

@@ -122,4 +122,14 @@ void count_work(int change) {
   if (ProcessPage* const page = own_page.load(std::memory_order_acquire)) page->work += static_cast<u32>(change);
 }
 
+void note_fault(u32 code) {
+  u32 none = 0;
+  if (ProcessPage* const page = own_page.load(std::memory_order_acquire))
+    page->fault.compare_exchange_strong(none, code);
+}
+
+void count_opened(int change) {
+  if (ProcessPage* const page = own_page.load(std::memory_order_acquire)) page->opened += static_cast<u32>(change);
+}
+
 }  // namespace cudasim

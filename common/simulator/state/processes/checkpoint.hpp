@@ -20,6 +20,8 @@ struct ProcessPage {
   i32 process;
   std::atomic<u32> state;  // CUprocessState
   std::atomic<u32> work;   // tasks that have not ended
+  std::atomic<u32> fault;  // CUresult of the first fault, after which the process cannot be locked
+  std::atomic<u32> opened;  // pieces of other processes' memory, with which the process cannot be restored
   std::array<Seat, 16> seats;
 
   u32 calls() const;  // that are being made
@@ -52,5 +54,8 @@ class Passage {
 
 // A task has been entered, or has ended.
 void count_work(int change);
+void note_fault(u32 code);
+// Memory of another process has been opened (cuIpcOpenMemHandle), or closed.
+void count_opened(int change);
 
 }  // namespace cudasim

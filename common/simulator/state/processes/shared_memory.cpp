@@ -1,5 +1,7 @@
 #include "common/simulator/state/processes/shared_memory.hpp"
 
+#include "common/simulator/state/processes/checkpoint.hpp"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -98,5 +100,7 @@ int SharedMemory::descriptor() {
   if (piece_) piece_->described(made);
   return made;
 }
+
+OpenedMemory::~OpenedMemory() { count_opened(-static_cast<int>(by_serial.size())); }
 
 }  // namespace cudasim

@@ -73,6 +73,7 @@ struct OpenedMemory {
   };
   std::mutex mutex;
   std::map<u64, Opening> by_serial;
+  ~OpenedMemory();
 };
 
 }  // namespace cudasim

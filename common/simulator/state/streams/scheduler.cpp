@@ -137,6 +137,7 @@ CUresult Scheduler::execute_untimed(Task& task) {
     report_exception(task.operation_, "no std::exception");
   }
   callback_running = false;
+  if (!task.here_ && result != CUDA_SUCCESS) note_fault(result);
   if (!task.here_) health.poison(result);
   return result;
 }
