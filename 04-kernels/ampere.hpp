@@ -25,6 +25,27 @@ __device__ inline void mma(float (&sum)[4], const unsigned (&a)[4], const unsign
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+// ---- From sums to memory ----
+
+__device__ inline unsigned packed(float low, float high) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+  return *reinterpret_cast<const unsigned*>(&pair);
+}
+
+// Four neighboring lanes exchange vectors of four: afterward, lane t has element t of the four lanes' vectors.
+__device__ inline void transpose(unsigned (&v)[4], int lane) {
+#pragma unroll
+  for (int distance = 1; distance <= 2; ++distance) {
+    const bool upper = lane & distance;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i & distance) continue;
+      const unsigned theirs = __shfl_xor_sync(0xffffffff, upper ? v[i] : v[i + distance], distance);
+      (upper ? v[i] : v[i + distance]) = theirs;
+    }
+  }
+}
+
 // ---- ldmatrix: a warp loads four matrices of 8 × 8 elements, one into each register ----
 //
 // Lanes 0 to 7 pass the addresses of the rows of the first matrix, 16 bytes each; lanes 8 to 15 those of the second,
@@ -47,12 +68,23 @@ __device__ inline void ldmatrix_x4(unsigned (&to)[2][2], unsigned row) {
                : "memory");
 }
 
-// The same, if the elements of a column of b are in different rows:
+// The same, if the elements of a row of a, or of a column of b, are in different rows in memory:
+__device__ inline void ldmatrix_x4_trans(unsigned (&to)[4], unsigned row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(row)
+               : "memory");
+}
 __device__ inline void ldmatrix_x4_trans(unsigned (&to)[2][2], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0][0]), "=r"(to[0][1]), "=r"(to[1][0]), "=r"(to[1][1])
                : "r"(row)
                : "memory");
+}
+
+// Stores one register in shared memory, at an address as ldmatrix uses it.
+__device__ inline void store_shared(unsigned to, unsigned value) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(value) : "memory");
 }
 
 // ---- cp.async: a thread copies 16 bytes from global to shared memory without using registers ----

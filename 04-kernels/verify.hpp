@@ -1,5 +1,6 @@
 // Kernels that fill matrices, compute a reference product, and compare all elements of a result with it.
 #pragma once
+#include "04-kernels/random.hpp"
 #include "reference.hpp"
 
 #include <cuda_bf16.h>
@@ -8,12 +9,6 @@
 
 namespace verify {
 
-__device__ inline unsigned hash(unsigned x) {
-  x = (x ^ x >> 16) * 0x7feb352du;
-  x = (x ^ x >> 15) * 0x846ca68bu;
-  return x ^ x >> 16;
-}
-
 constexpr int kSide = kReferenceSide;
 constexpr int kEach = 8;    // a thread computes 8 × 8 elements
 constexpr int kDepth = 16;  // products per step
@@ -21,15 +16,13 @@ static_assert(kSide / kEach * (kSide / kEach) == kReferenceThreads);
 
 }  // namespace verify
 
-// Fills a matrix with integers from -8 to 8 or with random normals (Box-Muller), each a function of its position.
+// Fills a matrix with integers from -8 to 8 or with random normals, each a function of its position.
 extern "C" __global__ void fill(__nv_bfloat16* matrix, std::size_t count, unsigned seed, bool normal) {
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += threads) {
-    const unsigned first = verify::hash(static_cast<unsigned>(i) ^ seed), second = verify::hash(first ^ 0x9e3779b9u);
-    const float uniform = static_cast<float>((first >> 8) + 1) * 0x1p-24f;  // in (0, 1]
-    const float angle = static_cast<float>(second >> 8) * 0x1p-23f;         // in [0, 2), times pi
-    const float integer = static_cast<float>(static_cast<int>(first % 17) - 8);
-    matrix[i] = __float2bfloat16_rn(normal ? sqrtf(-2 * logf(uniform)) * cospif(angle) : integer);
+    const unsigned bits = verify::hash(static_cast<unsigned>(i) ^ seed);
+    const float integer = static_cast<float>(static_cast<int>(bits % 17) - 8);
+    matrix[i] = __float2bfloat16_rn(normal ? verify::normal(bits) : integer);
   }
 }
 

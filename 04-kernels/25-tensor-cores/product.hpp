@@ -125,25 +125,6 @@ using ShareOfA = Share<S, S::kRows, S::kDepth>;
 template <class S>
 using ShareOfB = Share<S, S::kDepth, S::kColumns>;
 
-__device__ inline unsigned packed(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  return *reinterpret_cast<const unsigned*>(&pair);
-}
-
-// Four neighboring lanes exchange vectors of four: afterward, lane t has element t of the four lanes' vectors.
-__device__ inline void transpose(unsigned (&v)[4], int lane) {
-#pragma unroll
-  for (int distance = 1; distance <= 2; ++distance) {
-    const bool upper = lane & distance;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i & distance) continue;
-      const unsigned theirs = __shfl_xor_sync(0xffffffff, upper ? v[i] : v[i + distance], distance);
-      (upper ? v[i] : v[i + distance]) = theirs;
-    }
-  }
-}
-
 // Stores a warp's sums. A lane has two neighboring columns out of every eight; after an exchange, it has all eight.
 template <class S>
 __device__ void store(const Sums<S>& sums, const Product& p, int row, int column) {
@@ -158,9 +139,9 @@ __device__ void store(const Sums<S>& sums, const Product& p, int row, int column
 #pragma unroll
       for (int t = 0; t < 4; ++t) {
         const float (&sum)[4] = sums.at[i / 2][j + t / 2][t % 2];
-        pairs[t] = packed(sum[i % 2 * 2], sum[i % 2 * 2 + 1]);
+        pairs[t] = ampere::packed(sum[i % 2 * 2], sum[i % 2 * 2 + 1]);
       }
-      transpose(pairs, place.lane);
+      ampere::transpose(pairs, place.lane);
       *reinterpret_cast<uint4*>(to + std::size_t(i) * 8 * p.n + j * kMma) = {pairs[0], pairs[1], pairs[2], pairs[3]};
     }
   }

@@ -1,0 +1,59 @@
+// Attention with a sliding window: each row of q uses the keys from window - 1 rows before it up to its own.
+#include "04-kernels/tiles.hpp"
+
+constexpr int kHead = 64;      // elements of a row
+constexpr int kRows = 64;      // of q, which a block computes, and rows of k and v in each step
+constexpr int kThreads = 128;  // four warps, which compute 16 rows each
+constexpr int kTileBytes = kRows * kHead * kElementBytes;
+using Scores = Sums<1, kRows>;   // a warp's 16 rows, one column for each key of the step
+using Output = Sums<1, kHead>;   // a warp's 16 rows of o
+using Fragments = unsigned[kHead / kMma][1][4];  // a warp's 16 rows of q
+
+// scores += q × the transpose of a tile of k. Call it with scores that are zero.
+__device__ void multiply(Scores& scores, const Fragments& q, unsigned tile) {
+  for (int k = 0; k < kHead / kMma; ++k) {
+    for (int j = 0; j < scores.kAcross; ++j) {
+      unsigned b[2][2];
+      ampere::ldmatrix_x4(b, shifted<kHead>(right<kHead>(tile), j, k));
+      for (int half = 0; half < 2; ++half) ampere::mma(scores.at[0][j][half], q[k][0], b[half]);
+    }
+  }
+}
+
+// output += weights × a tile of v
+__device__ void accumulate(Output& output, const Scores& weights, unsigned tile) {
+  for (int k = 0; k < weights.kAcross; ++k) {
+    unsigned a[1][4];
+    as_operand(a, weights, k);
+    for (int j = 0; j < output.kAcross; ++j) {
+      unsigned b[2][2];
+      ampere::ldmatrix_x4_trans(b, shifted<kHead>(left<kHead>(tile), k, j));
+      for (int half = 0; half < 2; ++half) ampere::mma(output.at[0][j][half], a[0], b[half]);
+    }
+  }
+}
+
+// q, k, v and o have n rows in each head. Head h of q uses head h / group of k and v. lse has an element for each row
+// of q: the natural logarithm of the sum of the exponentials of its scores, where a score is scale × the product of
+// two rows. Block (b, h) computes the rows from 64 b on of head h. n and window are positive.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    attend(const __nv_bfloat16* q, const __nv_bfloat16* k, const __nv_bfloat16* v, __nv_bfloat16* o, float* lse, int n,
+           int window, int group, float scale) {
+  __shared__ __align__(128) char memory[3 * kTileBytes];
+  const unsigned tile_of_q = ampere::shared_address(memory);
+  const unsigned tile_of_k = tile_of_q + kTileBytes, tile_of_v = tile_of_k + kTileBytes;
+  const int first_row = blockIdx.x * kRows, row = first_row + warp() * 16;  // of the block, of the warp
+  const std::size_t head = std::size_t{blockIdx.y} * n, other = std::size_t{blockIdx.y / group} * n;
+  copy_tile<kRows, kHead, kThreads>(tile_of_q, q + (head + first_row) * kHead, kHead, n - first_row);
+  ampere::cp_async_commit();
+  ampere::cp_async_wait<0>();
+  __syncthreads();
+  Fragments queries;
+  for (int i = 0; i < kHead / kMma; ++i) {
+    ampere::ldmatrix_x4(queries[i][0], shifted<kHead>(left<kHead>(tile_of_q), warp(), i));
+  }
+  Output output;
+  // Your code here. For each tile of keys that the block's rows use: copy it and its tile of v, multiply, remove the
+  // scores outside of the window, and accumulate the weights. In the end, divide the output and store the lse.
+  store(output, o + (head + row) * kHead, n - row);
+}
