@@ -49,7 +49,8 @@ JUDGED := $(filter-out $(patsubst %,build/tests/%/check,$(notdir $(wildcard test
 $(JUDGED): build/tests/%/check: $$(call objects_of,$$*,$$(call lesson_in,$$*)) \
     | $$(call kernels_of,$$*,$$(call lesson_in,$$*)) build/simulator/libcuda.so
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -pthread $(filter %.o,$^) $(CATCH_LIBS) $(DRIVER) $(LIBS) -o $@.$$$$ && mv -f $@.$$$$ $@
+	$(Q)$(CXX) -pthread $(filter %.o,$^) $(CATCH_LIBS) $(if $(filter exercise,$(notdir $*)),,$(QUICK_LINK)) $(DRIVER) $(LIBS) \
+	  -o $@.$$$$ && mv -f $@.$$$$ $@
 
 # ---- Suites ----------------------------------------------------------------------------------------------------------------
 #
