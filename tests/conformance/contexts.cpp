@@ -206,6 +206,25 @@ FRESH_CASE("A primary context that is current has its device, retained or not", 
   SHOWS("d 0", "d " << d);
 }
 
+FRESH_CASE("A primary context always maps host memory, and is not asked to", "[context]") {
+  const CUdevice dev = conformance::device().dev;
+  CUcontext primary = nullptr;
+  unsigned told = 0, state = 0;
+  int active = 0;
+  ANSWERS(cuDevicePrimaryCtxSetFlags(dev, CU_CTX_MAP_HOST), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDevicePrimaryCtxRetain(&primary, dev), CUDA_SUCCESS);
+  ANSWERS(cuCtxSetCurrent(primary), CUDA_SUCCESS);
+  for (const unsigned flags : {0u, 1u, 4u, 16u}) {
+    CAPTURE(flags);
+    ANSWERS(cuDevicePrimaryCtxSetFlags(dev, flags), CUDA_SUCCESS);
+    ANSWERS(cuCtxGetFlags(&told), CUDA_SUCCESS);
+    CHECK(told == (flags | CU_CTX_MAP_HOST));
+    ANSWERS(cuDevicePrimaryCtxGetState(dev, &state, &active), CUDA_SUCCESS);
+    CHECK(state == flags);
+  }
+  ANSWERS(cuDevicePrimaryCtxRelease(dev), CUDA_SUCCESS);
+}
+
 FRESH_CASE("A destroyed context that is current still has its device", "[context]") {
   CUcontext c = nullptr;
   CUdevice d = -1;

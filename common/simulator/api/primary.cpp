@@ -28,11 +28,13 @@ CUresult reset(CUdevice dev) {
 CUresult set_flags(CUdevice dev, unsigned flags) {
   Device& device = permitted_device(dev);
   require_context_flags(flags);
+  require((flags & context_flag::kMapHost) == 0, CUDA_ERROR_INVALID_VALUE,
+          [] { return "a primary context always maps host memory, and does not take the flag CU_CTX_MAP_HOST"; });
   const std::scoped_lock lock(device.primary.mutex);
   device.primary.flags = flags;
   if (const auto context = find_context(device.primary.handle)) {
     const std::scoped_lock settings(context->settings);
-    context->flags = flags;
+    context->flags = flags | context_flag::kMapHost;
   }
   return CUDA_SUCCESS;
 }

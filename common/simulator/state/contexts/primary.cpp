@@ -17,7 +17,8 @@ CUcontext retain_primary(Device& device) {
   const std::scoped_lock lock(primary.mutex);
   if (!find_context(primary.handle)) {
     require_healthy_device(device);
-    const auto context = create_context(device, primary.flags, true, kApiVersion, primary.handle);
+    const u32 flags = primary.flags | context_flag::kMapHost;
+    const auto context = create_context(device, flags, true, kApiVersion, primary.handle);
     note_coredump_flags(primary.flags);
     primary.handle = context->handle;
   }
