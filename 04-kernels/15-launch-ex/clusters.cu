@@ -23,8 +23,8 @@ extern "C" __global__ void neighbors(int* seen) {
   cluster.sync();  // no block exits while another block reads its shared memory
 }
 
-// Counts n values below kBins. The bins need 64 KiB, more than a block gets by default, so each block of a cluster
-// holds a quarter of them. *bins is 0 before.
+// Counts n values. The bins need 256 KiB, more than a multiprocessor's shared memory, so each block of a cluster holds an
+// eighth of them. All bins are 0 before.
 extern "C" __global__ void histogram(const unsigned short* values, unsigned* bins, int n) {
   __shared__ unsigned part[kBinsPerBlock];
   cg::cluster_group cluster = cg::this_cluster();
@@ -40,6 +40,13 @@ extern "C" __global__ void histogram(const unsigned short* values, unsigned* bin
 
   unsigned* mine = bins + cluster.block_rank() * kBinsPerBlock;
   for (int i = threadIdx.x; i < kBinsPerBlock; i += blockDim.x) atomicAdd(&mine[i], part[i]);
+}
+
+// The same in global memory, for comparison.
+extern "C" __global__ void global_histogram(const unsigned short* values, unsigned* bins, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    atomicAdd(&bins[values[i]], 1u);
+  }
 }
 
 // One step of a chain: a prologue that does not depend on the previous kernel, and then an addition that does.

@@ -14,6 +14,18 @@ extern "C" __global__ void normalize(float* numbers, float* sum, int n) {
 
   grid.sync();  // no thread divides before all threads have added
 
-  const float all = *static_cast<volatile float*>(sum);
+  const float all = *sum;
   for (int i = grid.thread_rank(); i < n; i += grid.num_threads()) numbers[i] /= all;
+}
+
+// The same work as two kernels, for comparison.
+extern "C" __global__ void add_up(const float* numbers, float* sum, int n) {
+  float mine = 0;
+  for (int i = cg::this_grid().thread_rank(); i < n; i += cg::this_grid().num_threads()) mine += numbers[i];
+  for (int distance = 16; distance > 0; distance /= 2) mine += __shfl_down_sync(0xffffffff, mine, distance);
+  if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
+}
+extern "C" __global__ void divide(float* numbers, const float* sum, int n) {
+  const float all = *sum;
+  for (int i = cg::this_grid().thread_rank(); i < n; i += cg::this_grid().num_threads()) numbers[i] /= all;
 }

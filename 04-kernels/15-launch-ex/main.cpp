@@ -70,9 +70,19 @@ bool whole_grid(CUdevice device) {
   CU_CHECK(cuMemcpyDtoH(numbers.data(), memory.address, n * sizeof(float)));
   double all = 0;
   for (const float number : numbers) all += number;
+  const double with_barrier = cu::median_device_seconds([&] {
+    CU_CHECK(launch(normalize, most, kThreads, cooperative(), arguments));
+  });
+  const double with_two = cu::median_device_seconds([&] {
+    for (const char* kernel : {"add_up", "divide"}) {
+      CU_CHECK(cuLaunchKernel(module.function(kernel), most, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
+    }
+  });
   const CUresult one_more = launch(normalize, most + 1, kThreads, cooperative(), arguments);
   std::printf("cooperative, all blocks that fit   the sum is %.3f\n", all);
   std::printf("cooperative, one block more        %s\n", cu::name(one_more));
+  std::printf("one kernel with a barrier          %5.1f us\n", with_barrier * 1e6);
+  std::printf("two kernels                        %5.1f us\n", with_two * 1e6);
   return std::fabs(all - 1) < 1e-3 && one_more == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
@@ -97,21 +107,31 @@ bool clusters(const cu::Module& module) {
   return right && nine == CUDA_ERROR_INVALID_CLUSTER_SIZE;
 }
 
-// Counts values in bins that are distributed over the shared memory of a cluster. Compares every bin with the host's.
-bool distributed_histogram(const cu::Module& module) {
-  int n = 200000;
-  std::vector<std::uint16_t> values(n);
+// Counts values in bins that are distributed over the shared memory of a cluster, and then in global memory. Compares
+// every bin with the host's.
+bool histograms(const cu::Module& module, const char* kind, const std::vector<std::uint16_t>& values) {
+  int n = static_cast<int>(values.size());
   std::vector<unsigned> expected(kBins), counted(kBins);
-  for (int i = 0; i < n; ++i) ++expected[values[i] = static_cast<std::uint16_t>(i * 2654435761u >> 18)];
+  for (const std::uint16_t value : values) ++expected[value];
   cu::Memory input(n * sizeof values[0]), bins(kBins * sizeof(unsigned));
   CU_CHECK(cuMemcpyHtoD(input.address, values.data(), n * sizeof values[0]));
-  CU_CHECK(cuMemsetD32(bins.address, 0, kBins));
   void* arguments[] = {&input.address, &bins.address, &n};
-  CU_CHECK(launch(module.function("histogram"), 4 * kClusterSize, kThreads, clusters_of(kClusterSize), arguments));
-  CU_CHECK(cuMemcpyDtoH(counted.data(), bins.address, kBins * sizeof(unsigned)));
-  std::printf("\nhistogram with %d KiB of bins      %s\n", kBins * 4 / 1024,
-              counted == expected ? "all bins are right" : "WRONG");
-  return counted == expected;
+  bool right = true;
+  const auto microseconds = [&](const char* name, unsigned cluster) {
+    const CUfunction kernel = module.function(name);
+    const auto work = [&] {
+      CU_CHECK(cuMemsetD32Async(bins.address, 0, kBins, nullptr));
+      CU_CHECK(launch(kernel, 16 * kClusterSize, 1024, clusters_of(cluster), arguments));
+    };
+    work();
+    CU_CHECK(cuMemcpyDtoH(counted.data(), bins.address, kBins * sizeof(unsigned)));
+    right = right && counted == expected;
+    return cu::median_device_seconds(work) * 1e6;
+  };
+  const double distributed = microseconds("histogram", kClusterSize), global = microseconds("global_histogram", 1);
+  std::printf("histogram of %-6s values         %s, %7.1f us in a cluster's memory, %7.1f us in global memory\n", kind,
+              right ? "right" : "WRONG", distributed, global);
+  return right;
 }
 
 // Measures a chain of kernels with and without programmatic dependent launch. Returns whether every kernel has run in
@@ -142,7 +162,12 @@ int main() try {
     return grid ? 0 : 1;
   }
   cu::Module module(cu::image("clusters.ptx"));
-  bool right = clusters(module) && distributed_histogram(module);
+  std::vector<std::uint16_t> values(1 << 20);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint16_t>(i * 2654435761u >> 16);
+  bool right = clusters(module);
+  std::printf("\n");
+  right = histograms(module, "random", values) && right;
+  right = histograms(module, "equal", std::vector<std::uint16_t>(values.size(), 7)) && right;
   std::printf("\n");
   right = chain(module, false) && right;
   right = chain(module, true) && right;

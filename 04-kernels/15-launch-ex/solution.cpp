@@ -1,4 +1,4 @@
-// Launch the largest grid whose blocks can wait for each other.
+// Launch the largest grid whose blocks can wait for each other, and the largest one with clusters.
 #include "common/cu.hpp"
 
 #include <algorithm>
@@ -25,5 +25,29 @@ CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, 
   config.sharedMemBytes = shared_bytes;
   config.attrs = &attribute;
   config.numAttrs = 1;
+  return cuLaunchKernelEx(&config, kernel, arguments, nullptr);
+}
+
+// Launches the kernel in the default stream with blocks of `threads` threads, in clusters of `cluster` blocks (at most 8):
+// as many clusters as can run on the current device at the same time. If `early`, the kernel may start before the
+// previous kernel in the stream has finished. Returns the result of the launch, or of the first call that fails before it.
+CUresult launch_clusters(CUfunction kernel, unsigned threads, unsigned cluster, bool early, void** arguments) {
+  CUlaunchAttribute attributes[2]{};
+  attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attributes[0].value.clusterDim.x = cluster;
+  attributes[0].value.clusterDim.y = attributes[0].value.clusterDim.z = 1;
+  attributes[1].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attributes[1].value.programmaticStreamSerializationAllowed = 1;
+
+  CUlaunchConfig config{};
+  config.gridDimX = cluster;
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = threads;
+  config.blockDimY = config.blockDimZ = 1;
+  config.attrs = attributes;
+  config.numAttrs = early ? 2 : 1;
+  int fit;
+  CU_RETURN(cuOccupancyMaxActiveClusters(&fit, kernel, &config));
+  config.gridDimX = std::max(fit, 1) * cluster;  // if not even one fits, the launch says why
   return cuLaunchKernelEx(&config, kernel, arguments, nullptr);
 }

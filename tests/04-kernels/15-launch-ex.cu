@@ -1,4 +1,4 @@
-// The kernel with which launch_all() is tested.
+// The kernels with which launch_all() and launch_clusters() are tested.
 #include <cooperative_groups.h>
 
 // Every block counts itself. After the barrier, each checks whether all blocks have been counted. counts[0]: blocks
@@ -14,4 +14,9 @@ extern "C" __global__ void count_blocks(unsigned* counts) {
     counts[2] = blockDim.x;
     counts[3] = bytes;
   }
+}
+
+// Counts the blocks that run.
+extern "C" __global__ void count_only(unsigned* count) {
+  if (threadIdx.x == 0) atomicAdd(count, 1);
 }
