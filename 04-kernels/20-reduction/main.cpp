@@ -1,5 +1,6 @@
-// Seven kernels that add n elements. Each is verified and then timed against the peak bandwidth, next to CUB
-// if it was built. With --controls, it measures what limits rungs 3 and 4.
+// Six kernels that add n elements. Each is verified and then timed against the peak bandwidth, next to CUB
+// if it was built. With --controls, it measures what limits rungs 2 and 3. With
+// --profile BITS, it launches each kernel once with 2^BITS elements, for a profiler.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
@@ -7,9 +8,11 @@
 #include "shape.hpp"
 
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
 #include <functional>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 using u64 = unsigned long long;
@@ -22,10 +25,20 @@ struct Rung {
   bool fills_device;  // as many blocks as fit; otherwise, one thread per element
 };
 
+constexpr std::pair<const char*, const char*> kControls[] = {
+    {"interleaved", "interleaved, one atomic per block"},
+    {"interleaved_store", "interleaved, storing one partial sum per block"},
+    {"interleaved_free", "interleaved, storing, without barriers"},
+    {"sequential", "the same tree, contiguous threads, one atomic"},
+    {"shuffle", "shuffle, one atomic per block"},
+    {"shuffle_store", "shuffle, storing one partial sum per block"},
+    {"barriers_only", "nine barriers: each thread loads and waits"},
+    {"load_only", "no reduction: each thread only loads its element"},
+};
+
 constexpr Rung kLadder[] = {
     {"atomic", "one atomicAdd per element", false},
     {"interleaved", "tree in shared memory, stride 2^k", false},
-    {"sequential", "the same tree, contiguous threads", false},
     {"shuffle", "warp shuffles, one barrier", false},
     {"grid_stride", "many elements per thread", true},
     {"vectorized", "four 128-bit loads in flight", true},
@@ -187,7 +200,7 @@ struct Ladder {
     return right;
   }
 
-  // Measures variants of rungs 3 and 4 that leave something out. Their sums are not the sum of all elements.
+  // Measures variants of the trees that leave something out. Their sums are not the sum of all elements.
   void measure_controls() const {
     const u64 n = count();
     Input<unsigned> input(n, random_integers());
@@ -195,24 +208,41 @@ struct Ladder {
     cu::Memory sums(blocks * sizeof(unsigned));
     void* arguments[] = {&input.memory.address, &sums.address, &input.n};
     std::printf("control run                                          ms      GB/s\n");
-    const std::pair<const char*, const char*> controls[] = {
-        {"sequential", "sequential, one atomic per block"},
-        {"sequential_store", "sequential, storing one partial sum per block"},
-        {"shuffle", "shuffle, one atomic per block"},
-        {"shuffle_store", "shuffle, storing one partial sum per block"},
-        {"load_only", "no reduction: each thread only loads its element"}};
-    for (const auto& [kernel, label] : controls) {
+    for (const auto& [kernel, label] : kControls) {
       const CUfunction function = module.function(kernel);
       const double seconds = cu::median_device_seconds([&] { launch(function, blocks, arguments); });
       std::printf("%-48s %7.3f  %8.1f\n", label, seconds * 1e3, n * sizeof(unsigned) / seconds / 1e9);
     }
   }
+
+  // Launches each kernel of the ladder and each control run once.
+  void profile(u64 n) const {
+    Input<unsigned> input(n, random_integers());
+    const unsigned blocks = static_cast<unsigned>((n + kThreads - 1) / kThreads);
+    cu::Memory sums(blocks * sizeof(unsigned)), finished(sizeof(unsigned));
+    CU_CHECK(cuMemsetD32(finished.address, 0, 1));
+    void* arguments[] = {&input.memory.address, &input.sum.address, &input.n, &sums.address, &finished.address};
+    for (const Rung& rung : kLadder) {
+      const CUfunction kernel = module.function(rung.kernel);
+      launch(kernel, rung.fills_device ? blocks_that_fit(kernel) : blocks, arguments);
+    }
+    const CUfunction last = module.function("last_block");
+    launch(last, blocks_that_fit(last), arguments);
+    arguments[1] = &sums.address;
+    for (const auto& [kernel, label] : kControls) launch(module.function(kernel), blocks, arguments);
+    CU_CHECK(cuCtxSynchronize());
+  }
 };
 
 int main(int argc, char** argv) try {
   const Ladder ladder;
-  if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {
+  const std::string option = argc > 1 ? argv[1] : "";
+  if (option == "--controls") {
     ladder.measure_controls();
+    return 0;
+  }
+  if (option == "--profile" && argc > 2) {
+    ladder.profile(u64{1} << std::atoi(argv[2]));
     return 0;
   }
   return ladder.climb_all() ? 0 : 1;
