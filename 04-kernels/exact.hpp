@@ -24,13 +24,14 @@ extern "C" __global__ void fill_with_integers(float* out, unsigned count, unsign
 extern "C" __global__ void fill_with_normals(float* out, unsigned count, unsigned seed) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  const float u = (static_cast<float>(exact::hash(seed, i) >> 8) + 0.5f) / 16777216;  // between 0 and 1, neither included
+  const float u =
+      (static_cast<float>(exact::hash(seed, i) >> 8) + 0.5f) / 16777216;  // between 0 and 1, neither included
   const float v = static_cast<float>(exact::hash(seed + 1, i) >> 8) / 16777216;
   out[i] = sqrtf(-2 * logf(u)) * cospif(2 * v);
 }
 
 // Computes each element in double precision, and the sum of the absolute values of its products.
-extern "C" __global__ void __launch_bounds__(exact::kTile * exact::kTile)
+extern "C" __global__ void __launch_bounds__(exact::kTile* exact::kTile)
     reference(const float* __restrict__ a, const float* __restrict__ b, double* __restrict__ c,
               double* __restrict__ magnitude, int n) {
   __shared__ float tile_a[exact::kTile][exact::kTile], tile_b[exact::kTile][exact::kTile];
@@ -53,8 +54,8 @@ extern "C" __global__ void __launch_bounds__(exact::kTile * exact::kTile)
 }
 
 // Adds to *wrong the number of elements that differ from the exact ones by more than `tolerance` times the magnitude.
-extern "C" __global__ void count_wrong(const float* c, const double* expected, const double* magnitude, double tolerance,
-                                       unsigned count, unsigned* wrong) {
+extern "C" __global__ void count_wrong(const float* c, const double* expected, const double* magnitude,
+                                       double tolerance, unsigned count, unsigned* wrong) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count && !(fabs(c[i] - expected[i]) <= tolerance * magnitude[i])) atomicAdd(wrong, 1);
 }

@@ -23,8 +23,8 @@ extern "C" __global__ void neighbors(int* seen) {
   cluster.sync();  // no block exits while another block reads its shared memory
 }
 
-// Counts n values. The bins need 256 KiB, more than a multiprocessor's shared memory, so each block of a cluster holds an
-// eighth of them. All bins are 0 before.
+// Counts n values. The bins need 256 KiB, more than a multiprocessor's shared memory, so each block of a cluster holds
+// an eighth of them. All bins are 0 before.
 extern "C" __global__ void histogram(const unsigned short* values, unsigned* bins, int n) {
   __shared__ unsigned part[kBinsPerBlock];
   cg::cluster_group cluster = cg::this_cluster();

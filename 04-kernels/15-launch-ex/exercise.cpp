@@ -10,9 +10,10 @@ CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, 
   return CUDA_ERROR_UNKNOWN;
 }
 
-// Launches the kernel in the default stream with blocks of `threads` threads, in clusters of `cluster` blocks (at most 8):
-// as many clusters as can run on the current device at the same time. If `early`, the kernel may start before the
-// previous kernel in the stream has finished. Returns the result of the launch, or of the first call that fails before it.
+// Launches the kernel in the default stream with blocks of `threads` threads, in clusters of `cluster` blocks (at most
+// 8): as many clusters as can run on the current device at the same time. If `early`, the kernel may start before the
+// previous kernel in the stream has finished. Returns the result of the launch, or of the first call that fails before
+// it.
 CUresult launch_clusters(CUfunction kernel, unsigned threads, unsigned cluster, bool early, void** arguments) {
   // Your code here.
   (void)kernel, (void)threads, (void)cluster, (void)early, (void)arguments;

@@ -70,9 +70,8 @@ bool whole_grid(CUdevice device) {
   CU_CHECK(cuMemcpyDtoH(numbers.data(), memory.address, n * sizeof(float)));
   double all = 0;
   for (const float number : numbers) all += number;
-  const double with_barrier = cu::median_device_seconds([&] {
-    CU_CHECK(launch(normalize, most, kThreads, cooperative(), arguments));
-  });
+  const double with_barrier =
+      cu::median_device_seconds([&] { CU_CHECK(launch(normalize, most, kThreads, cooperative(), arguments)); });
   const double with_two = cu::median_device_seconds([&] {
     for (const char* kernel : {"add_up", "divide"}) {
       CU_CHECK(cuLaunchKernel(module.function(kernel), most, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));

@@ -28,9 +28,10 @@ CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, 
   return cuLaunchKernelEx(&config, kernel, arguments, nullptr);
 }
 
-// Launches the kernel in the default stream with blocks of `threads` threads, in clusters of `cluster` blocks (at most 8):
-// as many clusters as can run on the current device at the same time. If `early`, the kernel may start before the
-// previous kernel in the stream has finished. Returns the result of the launch, or of the first call that fails before it.
+// Launches the kernel in the default stream with blocks of `threads` threads, in clusters of `cluster` blocks (at most
+// 8): as many clusters as can run on the current device at the same time. If `early`, the kernel may start before the
+// previous kernel in the stream has finished. Returns the result of the launch, or of the first call that fails before
+// it.
 CUresult launch_clusters(CUfunction kernel, unsigned threads, unsigned cluster, bool early, void** arguments) {
   CUlaunchAttribute attributes[2]{};
   attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;

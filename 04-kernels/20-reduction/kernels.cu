@@ -23,8 +23,9 @@ extern "C" __global__ void atomic(const unsigned* __restrict__ in, unsigned* sum
 }
 
 // Rung 2: the block first adds its 256 elements in shared memory, as a tree. In each step, every second active thread
-// adds its neighbor's value. Active threads are spread over all warps. Two control runs leave something out: with Store,
-// a block stores its sum instead of adding it atomically, and without Barriers, threads do not wait for each other.
+// adds its neighbor's value. Active threads are spread over all warps. Two control runs leave something out: with
+// Store, a block stores its sum instead of adding it atomically, and without Barriers, threads do not wait for each
+// other.
 template <bool Store, bool Barriers>
 __device__ void sum_interleaved(const unsigned* __restrict__ in, unsigned* out, u64 n) {
   __shared__ volatile unsigned values[kThreads];
@@ -147,7 +148,7 @@ extern "C" __global__ void last_block_float(const float* in, float* sum, u64 n, 
   sum_last_block(in, sum, n, partial, finished);
 }
 
-// ---- Control runs ----------------------------------------------------------------------------------------------------
+// ---- Control runs ---------------------------------------------------------------------------------------------------
 
 // The tree of `interleaved` with contiguous active threads, so whole warps have nothing to add.
 extern "C" __global__ void sequential(const unsigned* __restrict__ in, unsigned* sum, u64 n) {

@@ -37,10 +37,8 @@ constexpr std::pair<const char*, const char*> kControls[] = {
 };
 
 constexpr Rung kLadder[] = {
-    {"atomic", "one atomicAdd per element", false},
-    {"interleaved", "tree in shared memory, stride 2^k", false},
-    {"shuffle", "warp shuffles, one barrier", false},
-    {"grid_stride", "many elements per thread", true},
+    {"atomic", "one atomicAdd per element", false},       {"interleaved", "tree in shared memory, stride 2^k", false},
+    {"shuffle", "warp shuffles, one barrier", false},     {"grid_stride", "many elements per thread", true},
     {"vectorized", "four 128-bit loads in flight", true},
 };
 

@@ -9,7 +9,7 @@
 using u64 = unsigned long long;
 
 // A kernel whose blocks have the threads of a shape; `blocks` of them must fit on a multiprocessor.
-#define KERNEL(name, shape, blocks)                                    \
+#define KERNEL(name, shape, blocks)                                     \
   extern "C" __global__ void __launch_bounds__(shape::kThreads, blocks) \
       name(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n)
 
@@ -229,7 +229,8 @@ __device__ Position square_position() {
 KERNEL(transposed, Square, 2) { multiply_with_one_buffer<Square>(a, b, c, n, square_position<Square>()); }
 KERNEL(unpermuted, Unpermuted, 2) { multiply_with_one_buffer<Unpermuted>(a, b, c, n, square_position<Unpermuted>()); }
 
-// From `warp_tiled` on, a warp computes a tile of its own. The groups of 4 × 4 elements of neighboring lanes are adjacent.
+// From `warp_tiled` on, a warp computes a tile of its own. The groups of 4 × 4 elements of neighboring lanes are
+// adjacent.
 template <class S>
 __device__ Position warp_position() {
   constexpr int kWarpRows = kLaneRows * S::kThreadRows, kWarpColumns = kLaneColumns * S::kThreadColumns;

@@ -10,21 +10,15 @@
 using floats::rung;
 
 const std::vector<floats::Rung> kLadder = {
-    rung<Square>("register_2d", "8 x 8 elements per thread"),
-    rung<Square>("vectorized", "128-bit loads and stores"),
-    rung<Square>("transposed", "columns of a are contiguous"),
-    rung<Square>("warp_tiled", "a tile for each warp"),
-    rung<Square>("double_buffered", "tiles loaded ahead"),
-    rung<Large>("larger", "8 x 16 elements per thread"),
+    rung<Square>("register_2d", "8 x 8 elements per thread"),  rung<Square>("vectorized", "128-bit loads and stores"),
+    rung<Square>("transposed", "columns of a are contiguous"), rung<Square>("warp_tiled", "a tile for each warp"),
+    rung<Square>("double_buffered", "tiles loaded ahead"),     rung<Large>("larger", "8 x 16 elements per thread"),
     rung<Large>("prefetched", "fragments loaded ahead"),
 };
 const std::vector<floats::Rung> kControls = {
-    rung<Square>("transposed", "for comparison"),
-    rung<Square>("unpermuted", "rows of a are not permuted"),
-    rung<Large>("larger", "for comparison"),
-    rung<Large>("larger_one_buffer", "tiles are not loaded ahead"),
-    rung<Large>("prefetched", "for comparison"),
-    rung<Large>("straight", "all rows from left to right"),
+    rung<Square>("transposed", "for comparison"), rung<Square>("unpermuted", "rows of a are not permuted"),
+    rung<Large>("larger", "for comparison"),      rung<Large>("larger_one_buffer", "tiles are not loaded ahead"),
+    rung<Large>("prefetched", "for comparison"),  rung<Large>("straight", "all rows from left to right"),
 };
 
 // Before compute capability 8.0, a device has no asynchronous copies; in the image for such devices, ordinary loads and
