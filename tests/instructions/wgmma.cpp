@@ -3,6 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/instructions/device.hpp"
 #include "tests/instructions/matrix.hpp"
+#include "tests/simulated.hpp"
 
 namespace {
 
@@ -283,6 +284,65 @@ TEST_CASE("wgmma multiplies integers of eight bits and single bits") {
   }
   check({96, "s32", "b1", "b1", k128, kNone});
 }
+
+namespace {
+// A warpgroup multiplies ones by ones, so each instruction adds 16 to the sums %d0 … %d3, which begin as 1. Returns what
+// %e is after `body`, in which "multiply", "commit" and "wait(n)" are the instructions of wgmma.
+float after(std::string body) {
+  const auto replace = [&](const std::string& word, const std::string& by) {
+    for (std::size_t at; (at = body.find(word)) != std::string::npos;) body.replace(at, word.size(), by);
+  };
+  replace("multiply;",
+          "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%d0, %d1, %d2, %d3}, %m, %m, %p, 1, 1, 0, 0;\n");
+  replace("commit;", "wgmma.commit_group.sync.aligned;\n");
+  replace("wait(0);", "wgmma.wait_group.sync.aligned 0;\n");
+  replace("wait(1);", "wgmma.wait_group.sync.aligned 1;\n");
+  const std::string text =
+      ".visible .entry k(.param .u64 in, .param .u64 out) {\n.shared .align 1024 .b8 ones[2048];\n"
+      ".reg .b32 %t, %n; .reg .b64 %m, %out; .reg .f32 %d<4>, %e; .reg .pred %p, %q;\n"
+      "ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; mad.lo.u32 %t, %t, 16, 0; mov.u32 %n, ones; add.u32 %t, %t, %n;\n"
+      "mov.u32 %n, 0x3f803f80; st.shared.v4.u32 [%t], {%n, %n, %n, %n}; fence.proxy.async; bar.sync 0;\n"
+      "mov.u32 %t, ones; shr.u32 %t, %t, 4; cvt.u64.u32 %m, %t; or.b64 %m, %m, " +
+      number(u64{8} << 16 | u64{16} << 32) +
+      ";\nmov.f32 %d0, 0f3f800000; mov.f32 %d1, %d0; mov.f32 %d2, %d0; mov.f32 %d3, %d0; mov.u32 %n, 0;\n"
+      "setp.eq.u32 %p, %n, 0; wgmma.fence.sync.aligned;\n" +
+      body + "st.global.f32 [%out], %e;\nret;\n}\n";
+  const std::vector<u8> out = run(text, std::vector<u8>(16), sizeof(float));
+  float value;
+  std::memcpy(&value, out.data(), sizeof value);
+  return value;
+}
+}  // namespace
+
+TEST_CASE("the sums of wgmma are there after the wait for their group") {
+  const Device device;
+  if (device.architecture() != 90) SKIP_TEST("wgmma is for compute capability 9.0");
+  CHECK(after("multiply; commit; wait(0); mov.f32 %e, %d0;") == 17);
+  CHECK(after("multiply; multiply; commit; wait(0); mov.f32 %e, %d0;") == 33);
+  CHECK(after("multiply; commit; multiply; commit; wait(0); mov.f32 %e, %d0;") == 33);
+  CHECK(after("LOOP: multiply; commit; wait(1); add.u32 %n, %n, 1; setp.lt.u32 %q, %n, 3; @%q bra LOOP;\n"
+              "wait(0); mov.f32 %e, %d0;") == 49);
+  // A compiler may give a sum another name while it is being computed.
+  CHECK(after("multiply; commit; mov.f32 %e, %d0; wait(0);") == 17);
+  CHECK(after("LOOP: multiply; commit; mov.f32 %e, %d0; add.u32 %n, %n, 1; setp.lt.u32 %q, %n, 3; mov.f32 %d0, %e;\n"
+              "@%q bra LOOP; wait(0);") == 49);
+}
+
+// On a GPU, this is undefined, and ptxas inserts a wait.
+TEST_CASE("before the wait for their group, the sums of wgmma are as they were") {
+  const Device device;
+  CUdevice number;
+  CU_CHECK(cuCtxGetDevice(&number));
+  if (device.architecture() != 90 || !is_simulated(number))
+    SKIP_TEST("only the simulator defines what is read too early");
+  CHECK(after("multiply; commit; add.f32 %e, %d0, 0f00000000;") == 1);
+  CHECK(after("multiply; commit; mov.f32 %e, %d0; add.f32 %e, %e, 0f00000000; wait(0);") == 1);
+  CHECK(after("multiply; wait(0); add.f32 %e, %d0, 0f00000000;") == 1);
+  CHECK(after("multiply; commit; multiply; commit; wait(1); add.f32 %e, %d0, 0f00000000;") == 17);
+  CHECK(after("LOOP: multiply; commit; wait(1); add.u32 %n, %n, 1; setp.lt.u32 %q, %n, 3; @%q bra LOOP;\n"
+              "add.f32 %e, %d0, 0f00000000;") == 33);
+}
+
 TEST_CASE("setmaxnreg changes how many registers a warp has, and what is in none of them") {
   const Device device;
   if (device.architecture() != 90) SKIP_TEST("setmaxnreg is for compute capability 9.0");

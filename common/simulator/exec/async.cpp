@@ -73,23 +73,28 @@ Completion AsyncGroups::everything_before(const Warp& warp, u32 lane) {
   };
 }
 
-void AsyncGroups::bulk(const Warp& warp, u32 lane, Completion copy) {
-  Thread& t = thread(warp, lane);
-  t.bulk.push_back({t.committed_bulk, std::move(copy)});
+void AsyncGroups::Queue::complete_all_but(u64 left) {
+  const u64 end = committed > left ? committed - left : 0;
+  std::size_t count = 0;
+  for (; count < waiting.size() && waiting[count].first < end; ++count) waiting[count].second();
+  waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
+void AsyncGroups::bulk(const Warp& warp, u32 lane, Completion copy) { thread(warp, lane).bulk.add(std::move(copy)); }
+
 void AsyncGroups::commit_bulk(const Warp& warp) {
-  for_lanes(warp.mask, [&](u32 lane) { ++thread(warp, lane).committed_bulk; });
+  for_lanes(warp.mask, [&](u32 lane) { ++thread(warp, lane).bulk.committed; });
 }
 
 void AsyncGroups::wait_bulk(const Warp& warp, u32 lane, u32 left) {
-  if (threads_.empty()) return;
-  Thread& t = thread(warp, lane);
-  const u64 end = t.committed_bulk > left ? t.committed_bulk - left : 0;
-  std::size_t count = 0;
-  for (; count < t.bulk.size() && t.bulk[count].group < end; ++count) t.bulk[count].copy();
-  t.bulk.erase(t.bulk.begin(), t.bulk.begin() + static_cast<std::ptrdiff_t>(count));
+  if (!threads_.empty()) thread(warp, lane).bulk.complete_all_but(left);
 }
+
+void AsyncGroups::multiply(const Warp& warp, Completion product) { thread(warp, 0).products.add(std::move(product)); }
+
+void AsyncGroups::commit_products(const Warp& warp) { ++thread(warp, 0).products.committed; }
+
+void AsyncGroups::wait_for_products(const Warp& warp, u32 left) { thread(warp, 0).products.complete_all_but(left); }
 
 void AsyncGroups::start() {
   if (!threads_.empty()) threads_.assign(threads_.size(), Thread());
@@ -97,8 +102,8 @@ void AsyncGroups::start() {
 
 void AsyncGroups::end() {
   for (Thread& t : threads_) {
-    for (const Bulk& bulk : t.bulk) bulk.copy();
-    t.bulk.clear();
+    for (const auto& [group, copy] : t.bulk.waiting) copy();
+    t.bulk.waiting.clear();
   }
 }
 

@@ -5,6 +5,7 @@
 #include "common/simulator/types.hpp"
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace cudasim {
@@ -32,6 +33,11 @@ class AsyncGroups {
   void commit_bulk(const Warp& warp);
   void wait_bulk(const Warp& warp, u32 lane, u32 left);
 
+  // wgmma whose sums are deferred: the same for the products of a warp.
+  void multiply(const Warp& warp, Completion product);
+  void commit_products(const Warp& warp);
+  void wait_for_products(const Warp& warp, u32 left);
+
   void start();  // of a block: nothing is left of the one before
   void end();  // of a block: its bulk copies complete
 
@@ -42,14 +48,17 @@ class AsyncGroups {
     u32 size;
     std::byte bytes[kMostBytes];
   };
-  struct Bulk {
-    u64 group;
-    Completion copy;
+  // What has not completed, each with the group that it is in, and how many groups have been committed.
+  struct Queue {
+    u64 committed = 0;
+    std::vector<std::pair<u64, Completion>> waiting;
+    void add(Completion completion) { waiting.emplace_back(committed, std::move(completion)); }
+    void complete_all_but(u64 left);
   };
   struct Thread {
-    u64 committed = 0, committed_bulk = 0, issued = 0, done = 0;
+    u64 committed = 0, issued = 0, done = 0;
     std::vector<Copy> copies;
-    std::vector<Bulk> bulk;
+    Queue bulk, products;  // products: of the warp, if this is its first thread
   };
   Thread& thread(const Warp& warp, u32 lane);
   static void complete(Thread& thread, std::size_t count);

@@ -1,8 +1,9 @@
 // Matrix products of a warpgroup with operands in shared memory. PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Multiply-Accumulate Instructions".
 //
-// Each of the four warps multiplies its 16 of the 64 rows immediately, so a wait has nothing to do. Sums as in
-// matrix.cpp.
+// Each of the four warps multiplies its 16 of the 64 rows immediately, so a wait has nothing to do; unless the function
+// reads sums before the wait for their group (ptx/resolve_unfinished.hpp). Sums as in matrix.cpp.
+#include "common/simulator/isa/wgmma.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
@@ -97,78 +98,98 @@ void for_stored(Warp& warp, const Stored& matrix, u32 first, u32 count, Type typ
   }
 }
 
-// d, a (descriptor, or four registers), b, scale-d [, scale-a, scale-b [, transpose-a], transpose-b]
-// Long because unpacking, multiplying and packing share all of the instruction's decoded operands.
+// The operands of one instruction, as they were when it began. `d`: where the sums are.
 template <class T>
-void run_multiply(Warp& warp, const Instruction& i) {
-  if (!gather(warp, i, kNoSlot)) return;
-  const Control c = unpacked(i.control);
-  const Slot* d = i.wide != nullptr ? i.wide : i.slot;
-  const u32 per = c.d == Type::f16 ? 2 : 1, registers = c.columns / 2 / per;
-  const Slot* a = d + registers;
-  const Slot* b = a + (c.a_in_registers ? 4 : 1);
-  const Slot* scale = b + 1;
-  const u32 lane0 = u32(std::countr_zero(warp.mask)), depth = k_of(c.a), first = warp.index % 4 * kRows;
-  const auto immediate = [&](u32 n) { return n < c.immediates ? warp.in<i32>(scale[1 + n])[lane0] : 0; };
-  const bool accumulate =
-      c.scale_is_predicate ? (warp.predicate(scale[0]) >> lane0 & 1) != 0 : warp.in<u32>(scale[0])[lane0] != 0;
-  const bool negative = (c.immediates >= 2) && (immediate(0) < 0) != (immediate(1) < 0);
-  const bool a_by_columns = c.immediates == 4 && immediate(2) != 0;
-  const bool b_by_rows = immediate(c.immediates - 1) != 0 && c.immediates > 2;
-  const auto number = [](Type type, u32 raw) {
+struct Product {
+  Control control;
+  const Slot* d;
+  u32 mask, first;  // the executing lanes; the first of the warp's 16 rows
+  bool accumulate, negative;
+  Stored a, b;
+  std::vector<T> rows;  // a's, if they are in registers
+
+  u32 depth() const { return k_of(control.a); }
+  static T number(Type type, u32 raw) {
     if constexpr (std::is_same_v<T, double>)
       return value(type, raw);
     else
       return T{integer(type, raw)};
-  };
-  std::vector<T> ma(kRows * depth), mb(depth * c.columns), mc(kRows * c.columns);
-  if (c.a_in_registers) {
-    const u32 width = width_of(c.a), in_register = 32 / width;
-    for (u32 lane = 0; lane < kWarpSize; ++lane) {
-      for (u32 reg = 0; reg < 4; ++reg) {
-        for (u32 e = 0; e < in_register; ++e) {
-          const u32 row = lane / 4 + reg % 2 * 8, k = lane % 4 * in_register + e + reg / 2 * 4 * in_register;
-          const u32 raw = warp.in<u32>(a[reg])[lane] >> width * e % 32;
-          ma[row * depth + k] = number(c.a, width == 32 ? raw : raw & ((1u << width) - 1));
-        }
-      }
-    }
-  } else {
-    for_stored(warp, stored(warp.in<u64>(a[0])[lane0], a_by_columns, lane0), first, kRows, c.a,
-               [&](u32 row, u32 k, u32 raw) { ma[row * depth + k] = number(c.a, raw); });
   }
-  for_stored(warp, stored(warp.in<u64>(b[0])[lane0], b_by_rows, lane0), 0, c.columns, c.b,
-             [&](u32 column, u32 k, u32 raw) { mb[k * c.columns + column] = number(c.b, raw); });
-  // Where element `e` of a lane's fragment of D is.
-  const auto place = [&](u32 lane, u32 e) {
-    return (lane / 4 + e / 2 % 2 * 8) * c.columns + e / 4 * 8 + lane % 4 * 2 + e % 2;
-  };
-  if (accumulate) {
-    for (u32 lane = 0; lane < kWarpSize; ++lane) {
-      for (u32 e = 0; e < c.columns / 2; ++e) {
-        const u32 word = warp.in<u32>(d[e / per])[lane];
-        if constexpr (std::is_same_v<T, double>)
-          mc[place(lane, e)] = value(c.d, per == 2 ? word >> 16 * (e % 2) & 0xffff : word);
-        else
-          mc[place(lane, e)] = i32(word);
+};
+
+// The warp's rows of a, from registers.
+template <class T>
+std::vector<T> rows_in_registers(const Warp& warp, Type type, const Slot* a) {
+  const u32 width = width_of(type), in_register = 32 / width, depth = k_of(type);
+  std::vector<T> rows(kRows * depth);
+  for (u32 lane = 0; lane < kWarpSize; ++lane) {
+    for (u32 reg = 0; reg < 4; ++reg) {
+      for (u32 e = 0; e < in_register; ++e) {
+        const u32 row = lane / 4 + reg % 2 * 8, k = lane % 4 * in_register + e + reg / 2 * 4 * in_register;
+        const u32 raw = warp.in<u32>(a[reg])[lane] >> width * e % 32;
+        rows[row * depth + k] = Product<T>::number(type, width == 32 ? raw : raw & ((1u << width) - 1));
       }
     }
   }
-  for (u32 row = 0; row < kRows; ++row) {
-    for (u32 k = 0; k < depth; ++k) {
-      const T x = negative ? -ma[row * depth + k] : ma[row * depth + k];
-      for (u32 column = 0; column < c.columns; ++column) {
-        if (c.a == Type::b1)
-          mc[row * c.columns + column] += T(i64(x) & i64(mb[k * c.columns + column]));
-        else
-          mc[row * c.columns + column] += x * mb[k * c.columns + column];
-      }
-    }
-  }
-  for (const u32 lane : set_bits(warp.mask)) {
+  return rows;
+}
+
+// d, a (descriptor, or four registers), b, scale-d [, scale-a, scale-b [, transpose-a], transpose-b]
+template <class T>
+Product<T> product_of(const Warp& warp, const Instruction& i) {
+  const Control c = unpacked(i.control);
+  const Slot* d = i.wide != nullptr ? i.wide : i.slot;
+  const Slot* a = d + c.columns / 2 / (c.d == Type::f16 ? 2 : 1);
+  const Slot* b = a + (c.a_in_registers ? 4 : 1);
+  const Slot* scale = b + 1;
+  const u32 lane0 = u32(std::countr_zero(warp.mask));
+  const auto immediate = [&](u32 n) { return n < c.immediates ? warp.in<i32>(scale[1 + n])[lane0] : 0; };
+  Product<T> product{};
+  product.control = c, product.d = d, product.mask = warp.mask, product.first = warp.index % 4 * kRows;
+  product.accumulate =
+      c.scale_is_predicate ? (warp.predicate(scale[0]) >> lane0 & 1) != 0 : warp.in<u32>(scale[0])[lane0] != 0;
+  product.negative = (c.immediates >= 2) && (immediate(0) < 0) != (immediate(1) < 0);
+  const bool a_by_columns = c.immediates == 4 && immediate(2) != 0;
+  const bool b_by_rows = immediate(c.immediates - 1) != 0 && c.immediates > 2;
+  if (c.a_in_registers)
+    product.rows = rows_in_registers<T>(warp, c.a, a);
+  else
+    product.a = stored(warp.in<u64>(a[0])[lane0], a_by_columns, lane0);
+  product.b = stored(warp.in<u64>(b[0])[lane0], b_by_rows, lane0);
+  return product;
+}
+
+// Where element `e` of a lane's fragment of the sums is.
+u32 place(u32 columns, u32 lane, u32 e) {
+  return (lane / 4 + e / 2 % 2 * 8) * columns + e / 4 * 8 + lane % 4 * 2 + e % 2;
+}
+
+template <class T>
+std::vector<T> sums_before(const Warp& warp, const Product<T>& product) {
+  const Control& c = product.control;
+  std::vector<T> sums(kRows * c.columns);
+  const u32 per = c.d == Type::f16 ? 2 : 1;
+  for (u32 lane = 0; product.accumulate && lane < kWarpSize; ++lane) {
     for (u32 e = 0; e < c.columns / 2; ++e) {
-      u32& word = warp.out<u32>(d[e / per])[lane];
-      const T sum = mc[place(lane, e)];
+      const u32 word = warp.in<u32>(product.d[e / per])[lane];
+      T& sum = sums[place(c.columns, lane, e)];
+      if constexpr (std::is_same_v<T, double>)
+        sum = value(c.d, per == 2 ? word >> 16 * (e % 2) & 0xffff : word);
+      else
+        sum = i32(word);
+    }
+  }
+  return sums;
+}
+
+template <class T>
+void store_sums(Warp& warp, const Product<T>& product, const std::vector<T>& sums) {
+  const Control& c = product.control;
+  const u32 per = c.d == Type::f16 ? 2 : 1;
+  for (const u32 lane : set_bits(product.mask)) {
+    for (u32 e = 0; e < c.columns / 2; ++e) {
+      u32& word = warp.out<u32>(product.d[e / per])[lane];
+      const T sum = sums[place(c.columns, lane, e)];
       if constexpr (std::is_same_v<T, double>) {
         const u32 raw = u32(code(c.d, sum));
         word = per == 1 ? raw : e % 2 == 0 ? (word & 0xffff0000u) | raw : (word & 0xffffu) | raw << 16;
@@ -180,9 +201,51 @@ void run_multiply(Warp& warp, const Instruction& i) {
   }
 }
 
-// The warps' own order is enough.
+template <class T>
+void multiply(Warp& warp, const Product<T>& product) {
+  const Control& c = product.control;
+  const u32 depth = product.depth();
+  std::vector<T> a = product.rows, b(depth * c.columns), sums = sums_before(warp, product);
+  if (!c.a_in_registers) {
+    a.resize(kRows * depth);
+    for_stored(warp, product.a, product.first, kRows, c.a,
+               [&](u32 row, u32 k, u32 raw) { a[row * depth + k] = Product<T>::number(c.a, raw); });
+  }
+  for_stored(warp, product.b, 0, c.columns, c.b,
+             [&](u32 column, u32 k, u32 raw) { b[k * c.columns + column] = Product<T>::number(c.b, raw); });
+  for (u32 row = 0; row < kRows; ++row) {
+    for (u32 k = 0; k < depth; ++k) {
+      const T x = product.negative ? -a[row * depth + k] : a[row * depth + k];
+      for (u32 column = 0; column < c.columns; ++column) {
+        T& sum = sums[row * c.columns + column];
+        const T y = b[k * c.columns + column];
+        sum += c.a == Type::b1 ? T(i64(x) & i64(y)) : x * y;
+      }
+    }
+  }
+  store_sums(warp, product, sums);
+}
+
+template <class T>
+void run_multiply(Warp& warp, const Instruction& i) {
+  if (!gather(warp, i, kNoSlot)) return;
+  if ((i.control & kDeferred) == 0) return multiply(warp, product_of<T>(warp, i));
+  warp.block->async.multiply(warp, [&warp, frame = warp.frame, code = warp.code, product = product_of<T>(warp, i)] {
+    if (warp.frame == frame && warp.code == code) multiply(warp, product);  // else its registers are gone
+  });
+}
+
+void run_commit(Warp& warp, const Instruction& i) {
+  if ((i.control & kDeferred) != 0) warp.block->async.commit_products(warp);
+}
+void run_wait(Warp& warp, const Instruction& i) {
+  if ((i.control & kDeferred) != 0) warp.block->async.wait_for_products(warp, static_cast<u32>(i.offset));
+}
 void run_nothing(Warp&, const Instruction&) {}
-Bound bind_nothing(const Form&) { return run_nothing; }
+template <Handler run>
+Bound bind(const Form&) {
+  return run;
+}
 
 Bound bind_multiply(const Form& form) {
   Control c{};
@@ -205,9 +268,9 @@ Bound bind_multiply(const Form& form) {
 std::span<const Row> rows() {
   static std::deque<std::string>& texts = *new std::deque<std::string>;  // what the rows point into
   static const std::vector<Row>& all = *new std::vector<Row>([] {
-    std::vector<Row> made = {{"wgmma.fence.sync.aligned", "", bind_nothing, 80, kOnly90a},
-                             {"wgmma.commit_group.sync.aligned", "", bind_nothing, 80, kOnly90a},
-                             {"wgmma.wait_group.sync.aligned", "imm", bind_nothing, 80, kOnly90a}};
+    std::vector<Row> made = {{"wgmma.fence.sync.aligned", "", bind<run_nothing>, 80, kOnly90a},
+                             {"wgmma.commit_group.sync.aligned", "", bind<run_commit>, 80, kOnly90a},
+                             {"wgmma.wait_group.sync.aligned", "imm", bind<run_wait>, 80, kOnly90a}};
     const auto add = [&](u32 columns, const std::string& k, const std::string& types, u32 registers, const char* sum,
                          const std::string& rest) {
       const std::string n = std::to_string(columns);

@@ -8,6 +8,7 @@
 //   resolve_indices.hpp  addresses that an array and an index make
 //   resolve_origins.hpp  which shared variable an address is made of
 //   resolve_notes.hpp    notes for profiles and traces
+//   resolve_unfinished.hpp sums of wgmma that are read too early
 //
 // The row of an instruction is all that they know about it. Only bra, brx, ret and call have no row: they are the shape
 // of the program.
@@ -20,6 +21,7 @@
 #include "common/simulator/ptx/resolve_moves.hpp"
 #include "common/simulator/ptx/resolve_notes.hpp"
 #include "common/simulator/ptx/resolve_origins.hpp"
+#include "common/simulator/ptx/resolve_unfinished.hpp"
 
 #include <algorithm>
 
@@ -54,6 +56,7 @@ struct Body {
   Indices indices;
   Origins origins;
   BodyNotes notes;
+  Unfinished unfinished;
 };
 
 // A statement on its way to an instruction.

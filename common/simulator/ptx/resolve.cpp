@@ -186,6 +186,7 @@ static void finish(Body& body) {
   flow.steps = std::move(body.steps);
   flow.tables = code.tables;
   code.reconverge = reconvergence(flow);
+  defer_unfinished(body, flow);
   assign_slots(body, flow);
   code.local_bytes = static_cast<u32>(round_up(code.local_bytes, kFrameAlign));
   if (code.variable_bytes != 0) code.variable_bytes = as_on_the_stack(code.variable_bytes, body.variable_align);

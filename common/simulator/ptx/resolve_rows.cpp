@@ -102,6 +102,7 @@ void by_row(Draft& draft, const Statement& s, const Match& found) {
   if (jumps) step.target = instruction.target;
   const u32 at = emit(draft.body, instruction, {}, {}, step);
   if (draft.offset_of.kind != AddressOf::none) draft.body.out.fixups.push_back({at, draft.offset_of});
+  note_unfinished(draft, at);
   note_address(draft);
   note_origin(draft);
 }
