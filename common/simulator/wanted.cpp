@@ -148,12 +148,12 @@ ProfileWanted parse_profile(const char* text, std::string& complaint) {
   if (off(text)) return wanted;
   const std::string value = text;
   wanted.on = true;
-  if (value.size() > 5 && value.ends_with(".json")) {
+  if (value.size() > 5 && (value.ends_with(".json") || value.ends_with(".csv"))) {
     wanted.file = value;
   } else if (value != "1") {
     wanted.on = false;
     complaint = "CUDASIM_PROFILE=" + value +
-                ": use 1 for a table on stderr, or a name that ends in .json to write that file as well";
+                ": use 1 for a table on stderr, or a name that ends in .json or .csv to write that file as well";
   }
   return wanted;
 }

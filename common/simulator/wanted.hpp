@@ -56,7 +56,7 @@ const TraceWanted& trace_wanted();
 
 struct ProfileWanted {
   bool on = false;
-  std::string file;  // of JSON; empty: the table on stderr only
+  std::string file;  // of JSON, or as Nsight Compute prints it (.csv); empty: the table on stderr only
 };
 const ProfileWanted& profile_wanted();
 

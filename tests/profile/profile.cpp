@@ -1,6 +1,7 @@
 // What those who look on see: CUDASIM_PROFILE, CUDASIM_TRACE=ptx, CUDASIM_FILM, CUDASIM_TIMELINE. What they count is
 // held against what the H200's own profiler has counted for the same launches (h200.inc).
 #include "tests/profile/cases.hpp"
+#include "tests/profile/scenes.hpp"
 
 #include "tests/conformance/scenario.hpp"
 
@@ -26,66 +27,6 @@ Cases chosen(const std::string& which) {
     if (c.name.rfind(which, 0) == 0) some.push_back(std::move(c));
   }
   return some;
-}
-
-// ---- Scenes
-
-void out_of_bounds() {
-  profile::Stage stage;
-  profile::Case c = profile::lessons()[0];
-  c.kernel = "add_unguarded";
-  c.arguments = {{profile::kIn}, {profile::kIn2}, {profile::kU64, 64}, {profile::kU32, 5}};
-  CHECK(stage.run(c) == CUDA_ERROR_ILLEGAL_ADDRESS);
-}
-
-void in_two_streams() {
-  profile::Stage stage;
-  CUstream one, two;
-  CUevent event;
-  CUdeviceptr memory;
-  std::vector<char> host(1 << 20);
-  CU_CHECK(cuStreamCreate(&one, CU_STREAM_NON_BLOCKING));
-  CU_CHECK(cuStreamCreate(&two, CU_STREAM_NON_BLOCKING));
-  CU_CHECK(cuEventCreate(&event, 0));
-  CU_CHECK(cuMemAlloc(&memory, host.size()));
-  CU_CHECK(cuMemcpyHtoDAsync(memory, host.data(), host.size(), one));
-  CU_CHECK(cuEventRecord(event, one));
-  CU_CHECK(cuStreamWaitEvent(two, event, 0));
-  CU_CHECK(cuMemsetD8Async(memory, 7, host.size(), two));
-  CU_CHECK(cuLaunchHostFunc(two, [](void*) {}, nullptr));
-  CU_CHECK(cuStreamSynchronize(two));
-  CU_CHECK(stage.run(profile::lessons()[0]));
-}
-
-// Two processes launch kernels at the same time; one of them uses a green context, too.
-void in_two_processes() {
-  const pid_t other = fork();
-  {
-    profile::Stage stage;
-    for (int i = 0; i < 100; ++i) CU_CHECK(stage.run(profile::lessons()[0]));
-#if CUDA_VERSION >= 13000
-    if (other != 0) {
-      CUdevResource all, part;
-      CUdevResourceDesc description;
-      CUgreenCtx green;
-      CUstream stream;
-      CUdeviceptr memory;
-      unsigned count = 1;
-      CU_CHECK(cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
-      CU_CHECK(cuDevSmResourceSplitByCount(&part, &count, &all, nullptr, 0, 16));
-      CU_CHECK(cuDevResourceGenerateDesc(&description, &part, 1));
-      CU_CHECK(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
-      CU_CHECK(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
-      CU_CHECK(cuMemAlloc(&memory, 4));
-      CU_CHECK(cuMemsetD8Async(memory, 7, 4, stream));
-      CU_CHECK(cuStreamSynchronize(stream));
-    }
-#endif
-  }
-  if (other == 0) std::exit(0);
-  int status = -1;
-  waitpid(other, &status, 0);
-  CHECK(status == 0);
 }
 
 // ---- The child, and what it wrote
@@ -201,9 +142,10 @@ double number(const std::string& line, std::initializer_list<const char*> keys) 
 TEST_CASE("The child launches the cases that it is given", "[.child]") {
   const char* which = std::getenv(kVariable);
   if (which == nullptr) return;
-  if (std::string(which) == "out of bounds") return out_of_bounds();
-  if (std::string(which) == "in two streams") return in_two_streams();
-  if (std::string(which) == "in two processes") return in_two_processes();
+  if (std::string(which) == "out of bounds") return profile::out_of_bounds();
+  if (std::string(which) == "in two streams") return profile::in_two_streams();
+  if (std::string(which) == "in two processes") return profile::in_two_processes();
+  if (std::string(which) == "multiply and copy") return profile::multiply_and_copy();
   profile::Stage stage;
   for (const profile::Case& c : chosen(which)) CU_CHECK(stage.run(c));
 }
@@ -525,6 +467,32 @@ TEST_CASE("A film ends at its limit, and says how much was cut", "[film]") {
   CHECK(number(all.text(), {"cut"}) == 0);
   CHECK(number(some.text(), {"cut"}) > 0);
   CHECK(some.text().size() < all.text().size());
+}
+
+TEST_CASE("Copies in bulk have sectors, and wgmma has operands", "[profile]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Said said = child("multiply and copy", {{"CUDASIM_PROFILE", "1"}});
+  shows(said, "bulk, loads +1 +33 +33\\.0 +1024 +1056 +97 %");
+  shows(said, "wgmma operands +2304 bytes read from shared memory");  // 64 x 16 elements of A, and 8 x 16 of B
+  shows_not(said, "atomics");                                         // the mbarrier does not count as one
+}
+
+TEST_CASE("A name that ends in .csv gets the counters as Nsight Compute prints them", "[profile]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Scratch file("counters.csv");
+  child("transpose/", {{"CUDASIM_PROFILE", file.path.c_str()}});
+  const std::string text = file.text();
+  CHECK(text.rfind("\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",", 0) ==
+        0);
+  const auto has = [&](const std::string& pattern) {
+    INFO(pattern);
+    CHECK(std::regex_search(text, std::regex(pattern)));
+  };
+  const std::string naive =
+      "\n\"0\",\"[0-9]+\",\"check\",\"127\\.0\\.0\\.1\",\"naive\",\"1\",\"7\",\"\\(32, 8, 1\\)\","
+      "\"\\(16, 16, 1\\)\",\"0\",\"9\\.0\",\"Command line profiler metrics\",";
+  has(naive + "\"l1tex__t_sectors_pipe_lsu_mem_global_op_st\\.sum\",\"sector\",\"262,144\"\n");
+  has("\"tiled\".*\"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld\\.sum\",\"\",\"253,952\"\n");
 }
 
 // ---- The variables

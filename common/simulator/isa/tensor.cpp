@@ -49,6 +49,15 @@ Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot*
            u32 lane) {
   const auto [dimensions, multicast, operation, im2col] = unpacked(i.control);
   Box box;
+  const u64 map = operand_address(warp, i, operand, slot, lane);
+  // The TMA reads the map itself, and finds no memory of a thread or a block: an illegal address on an H200.
+  if (const Space space = space_of(map); space == Space::local || space == Space::shared) {
+    throw Fault{.kind = FaultKind::illegal_address,
+                .what = std::string("a tensor copy whose tensor map is in ") +
+                        (space == Space::local ? "local memory; if it is a parameter, declare it __grid_constant__"
+                                               : "shared memory"),
+                .lane = lane};
+  }
   const std::byte* at = access(warp, lane, space_of_operand(i, operand), operand_address(warp, i, operand, slot, lane),
                                sizeof(TensorMap), alignof(TensorMap), Access::read, nullptr);
   std::memcpy(&box.map, at, sizeof box.map);

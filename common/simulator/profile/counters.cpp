@@ -41,6 +41,20 @@ void count_global(GlobalCount& count, const Accesses& all, bool changes) {
   });
 }
 
+// What each lane asks to be copied in bulk is a request of its own.
+void count_bulk(GlobalCount& count, Accesses& all) {
+  std::stable_sort(all.begin(), all.end(), [](const LaneAccess& a, const LaneAccess& b) {
+    return a.lane != b.lane ? a.lane < b.lane : a.address < b.address;
+  });
+  u64 next = 0;  // sector that the lane has not touched yet
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i == 0 || all[i].lane != all[i - 1].lane) ++count.requests, next = 0;
+    const u64 first = std::max(all[i].address / kSector, next), end = (all[i].address + all[i].size - 1) / kSector + 1;
+    if (end > first) count.sectors += end - first, next = end;
+    count.bytes += all[i].size;
+  }
+}
+
 // The threads' local memories lie interleaved: word n of all lanes of a warp is one line.
 void count_local(GlobalCount& count, const Accesses& all) {
   each_request(all, [&](const Accesses& accesses) {
@@ -102,6 +116,7 @@ void KernelCount::add(const KernelCount& other) {
   loads.add(other.loads);
   stores.add(other.stores);
   atomics.add(other.atomics);
+  reductions.add(other.reductions);
   copies.add(other.copies);
   textures.add(other.textures);
   local_loads.add(other.local_loads);
@@ -109,8 +124,10 @@ void KernelCount::add(const KernelCount& other) {
   shared_loads.add(other.shared_loads);
   shared_stores.add(other.shared_stores);
   shared_atomics.add(other.shared_atomics);
-  bulk_bytes += other.bulk_bytes;
+  bulk_loads.add(other.bulk_loads);
+  bulk_stores.add(other.bulk_stores);
   barriers += other.barriers;
+  operand_bytes += other.operand_bytes;
 }
 
 SiteCount& Counter::site(const Code& code, const Instruction& instruction) {
@@ -133,18 +150,20 @@ void Counter::executed(const Code& code, const Instruction& instruction, u32 lan
 }
 
 void count_touches(SiteCount& count, const Notes::Statement& statement, const std::vector<Touch>& touches) {
-  Accesses global, shared, local;
+  Accesses global, shared, local, bulk;
   const bool matrix = statement.kind == Class::matrix;
   for (const Touch& touch : touches) {
     // What a thread asks to be copied in bulk goes past the paths that serve the warps.
     if (statement.kind == Class::memory_other && (touch.asynchronous || touch.size > 16)) {
-      if (touch.space == Space::global) count.bulk_bytes += touch.size;
+      if (touch.space == Space::global)
+        bulk.push_back({touch.lane, touch.size, touch.address}), count.kind = touch.kind;
       continue;
     }
     Accesses& accesses = touch.space == Space::shared ? shared : touch.space == Space::local ? local : global;
     accesses.push_back({touch.lane, touch.size, touch.address});
     if (statement.kind != Class::copy_async || touch.space == Space::global) count.kind = touch.kind;
   }
+  if (!bulk.empty()) count_bulk(count.bulk, bulk);
   if (!global.empty() && matrix) {  // all lanes together ask for all rows
     const GlobalCost cost = global_cost(global.data(), global.size());
     count.global.add({1, cost.sectors, cost.bytes});
@@ -154,7 +173,8 @@ void count_touches(SiteCount& count, const Notes::Statement& statement, const st
   // Arguments of calls are in local memory here, and in registers on a GPU.
   const bool passed = statement.kind == Class::load_constant || statement.kind == Class::move;
   if (!local.empty() && !passed) count_local(count.local, local);
-  if (shared.empty() || statement.kind == Class::copy_async) return;
+  // An mbarrier is in shared memory, but no load, store or atomic operation of the program.
+  if (shared.empty() || statement.kind == Class::copy_async || statement.kind == Class::barrier) return;
   if (matrix) return count_matrices(count.shared, shared);
   const bool counted = (statement.quiet && statement.adds_one) || one_for_all(shared, statement);
   const SharedAccess access = count.kind == Access::atomic  ? (counted ? SharedAccess::counting : SharedAccess::atomic)
@@ -181,8 +201,9 @@ KernelCount Counter::sum() const {
         sum.by_class[static_cast<u32>(kind)] += count.warps;
         if (known && statements[index].branches) sum.branches += count.warps, sum.parted += count.parted;
         if (known && statements[index].barrier) sum.barriers += count.warps;
+        if (known) sum.operand_bytes += count.warps * statements[index].operand_bytes;
       }
-      sum.bulk_bytes += count.bulk_bytes;
+      (count.kind == Access::read ? sum.bulk_loads : sum.bulk_stores).add(count.bulk);
       const auto by_kind = [&](auto& loads, auto& stores, auto& atomics) -> auto& {
         return count.kind == Access::read ? loads : count.kind == Access::write ? stores : atomics;
       };
@@ -191,7 +212,8 @@ KernelCount Counter::sum() const {
       else if (kind == Class::texture)
         sum.textures.add(count.global);
       else
-        by_kind(sum.loads, sum.stores, sum.atomics).add(count.global);
+        by_kind(sum.loads, sum.stores, known && statements[index].quiet ? sum.reductions : sum.atomics)
+            .add(count.global);
       by_kind(sum.local_loads, sum.local_stores, sum.local_stores).add(count.local);
       by_kind(sum.shared_loads, sum.shared_stores, sum.shared_atomics).add(count.shared);
     }

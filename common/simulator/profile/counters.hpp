@@ -25,7 +25,7 @@ struct SiteCount {
   u64 parted = 0;            // branches at which lanes went different ways
   GlobalCount global, local;
   SharedCount shared;
-  u64 bulk_bytes = 0;
+  GlobalCount bulk;  // of copies in bulk: a request is what one thread asks for
   Access kind = Access::read;  // of what touches memory
 };
 
@@ -35,9 +35,10 @@ struct KernelCount {
   u64 warps = 0, lanes = 0;
   std::array<u64, kClasses> by_class{};
   u64 branches = 0, parted = 0;
-  GlobalCount loads, stores, atomics, copies, textures, local_loads, local_stores;
+  GlobalCount loads, stores, atomics, reductions, copies, textures, local_loads, local_stores, bulk_loads, bulk_stores;
   SharedCount shared_loads, shared_stores, shared_atomics;
-  u64 bulk_bytes = 0, barriers = 0;
+  u64 barriers = 0;
+  u64 operand_bytes = 0;  // that wgmma reads from shared memory
   void add(const KernelCount& other);
 };
 

@@ -5,6 +5,7 @@
 #include "common/simulator/exec/report.hpp"
 #include "common/simulator/hardware.hpp"
 #include "common/simulator/profile/counters.hpp"
+#include "common/simulator/profile/ncu.hpp"
 #include "common/simulator/text.hpp"
 #include "common/simulator/wanted.hpp"
 
@@ -152,22 +153,29 @@ void Table::shared(const char* what, const SharedCount& count) {
 
 void Table::memory() {
   GlobalCount any = count_.loads;
-  for (const GlobalCount* each :
-       {&count_.stores, &count_.atomics, &count_.copies, &count_.textures, &count_.local_loads, &count_.local_stores})
+  for (const GlobalCount* each : {&count_.stores, &count_.atomics, &count_.reductions, &count_.copies, &count_.textures,
+                                  &count_.local_loads, &count_.local_stores, &count_.bulk_loads, &count_.bulk_stores})
     any.add(*each);
   if (any.requests != 0)
     out_ += "  global memory      requests       sectors      each    bytes needed           moved     used\n";
   global("  loads", count_.loads);
   global("  stores", count_.stores);
-  global("  atomics", count_.atomics);
+  GlobalCount atomics = count_.atomics;
+  atomics.add(count_.reductions);
+  global("  atomics", atomics);
   global("  cp.async", count_.copies);
   global("  textures", count_.textures);
   global("  local, loads", count_.local_loads);
   global("  local, stores", count_.local_stores);
-  if (count_.bulk_bytes != 0) out_ += format("  bulk copies: %llu bytes\n", each(count_.bulk_bytes));
+  global("  bulk, loads", count_.bulk_loads);
+  global("  bulk, stores", count_.bulk_stores);
   SharedCount in_shared = count_.shared_loads;
   in_shared.add(count_.shared_stores);
   in_shared.add(count_.shared_atomics);
+  if (count_.operand_bytes != 0) {
+    const u64 bytes = each(count_.operand_bytes);
+    out_ += format("  wgmma operands  %llu bytes read from shared memory\n", static_cast<unsigned long long>(bytes));
+  }
   if (in_shared.requests == 0) return;
   out_ += "  shared memory      requests    wavefronts      each       conflicts\n";
   shared("  loads", count_.shared_loads);
@@ -252,12 +260,16 @@ std::string json(const KernelCount& c) {
     text += format("%s\"%s\": %llu", n++ == 0 ? "" : ", ", name(static_cast<Class>(i)),
                    static_cast<unsigned long long>(c.by_class[i]));
   }
-  text += format("}, \"branches\": %llu, \"divergent_branches\": %llu, \"barriers\": %llu, \"bulk_bytes\": %llu",
-                 static_cast<unsigned long long>(c.branches), static_cast<unsigned long long>(c.parted),
-                 static_cast<unsigned long long>(c.barriers), static_cast<unsigned long long>(c.bulk_bytes));
+  text +=
+      format("}, \"branches\": %llu, \"divergent_branches\": %llu, \"barriers\": %llu, \"wgmma_operand_bytes\": %llu",
+             static_cast<unsigned long long>(c.branches), static_cast<unsigned long long>(c.parted),
+             static_cast<unsigned long long>(c.barriers), static_cast<unsigned long long>(c.operand_bytes));
+  GlobalCount atomics = c.atomics;
+  atomics.add(c.reductions);
   text += ", \"global\": {\"load\": " + json(c.loads) + ", \"store\": " + json(c.stores) +
-          ", \"atomic\": " + json(c.atomics) + ", \"cp.async\": " + json(c.copies) +
-          ", \"texture\": " + json(c.textures) + "}, \"local\": {\"load\": " + json(c.local_loads) +
+          ", \"atomic\": " + json(atomics) + ", \"cp.async\": " + json(c.copies) +
+          ", \"texture\": " + json(c.textures) + "}, \"bulk\": {\"load\": " + json(c.bulk_loads) +
+          ", \"store\": " + json(c.bulk_stores) + "}, \"local\": {\"load\": " + json(c.local_loads) +
           ", \"store\": " + json(c.local_stores) + "}, \"shared\": {\"load\": " + json(c.shared_loads) +
           ", \"store\": " + json(c.shared_stores) + ", \"atomic\": " + json(c.shared_atomics) + "}";
   return text;
@@ -289,22 +301,36 @@ std::string json(const Entry& entry) {
   return text + "]}";
 }
 
-void write_file(const Profile& profile, const std::string& path) {
+std::string json(const Profile& profile) {
+  std::string text = "{\"device\": \"Simulated H200\", \"counters\": \"of PTX instructions\", \"kernels\": [";
+  for (std::size_t i = 0; i < profile.entries.size(); ++i)
+    text += (i == 0 ? "\n    " : ",\n    ") + json(profile.entries[i]);
+  text += "],\n  \"launches\": [";
+  for (std::size_t i = 0; i < profile.launches.size(); ++i) {
+    const auto& [entry, count] = profile.launches[i];
+    text += std::string(i == 0 ? "" : ",") + "\n    {\"kernel\": " + json_text(profile.entries[entry].shape.kernel) +
+            ", " + json(count) + "}";
+  }
+  return text + format("],\n  \"launches_left_out\": %llu}\n", static_cast<unsigned long long>(profile.left_out));
+}
+
+std::string csv(const Profile& profile) {
+  std::string text = ncu_heading();
+  for (std::size_t i = 0; i < profile.launches.size(); ++i) {
+    const auto& [entry, count] = profile.launches[i];
+    const Shape& shape = profile.entries[entry].shape;
+    text += ncu_rows({i, demangled(shape.kernel), shape.grid, shape.block}, count);
+  }
+  return text;
+}
+
+void write_file(const std::string& path, const std::string& text) {
   std::FILE* file = std::fopen(path.c_str(), "w");
   if (file == nullptr) {
     std::fprintf(stderr, "cudasim: CUDASIM_PROFILE=%s: this file cannot be written\n", path.c_str());
     return;
   }
-  std::fputs("{\"device\": \"Simulated H200\", \"counters\": \"of PTX instructions\", \"kernels\": [", file);
-  for (std::size_t i = 0; i < profile.entries.size(); ++i)
-    std::fprintf(file, "%s\n    %s", i == 0 ? "" : ",", json(profile.entries[i]).c_str());
-  std::fputs("],\n  \"launches\": [", file);
-  for (std::size_t i = 0; i < profile.launches.size(); ++i) {
-    const auto& [entry, count] = profile.launches[i];
-    std::fprintf(file, "%s\n    {\"kernel\": %s, %s}", i == 0 ? "" : ",",
-                 json_text(profile.entries[entry].shape.kernel).c_str(), json(count).c_str());
-  }
-  std::fprintf(file, "],\n  \"launches_left_out\": %llu}\n", static_cast<unsigned long long>(profile.left_out));
+  std::fputs(text.c_str(), file);
   std::fclose(file);
 }
 
@@ -327,7 +353,8 @@ void report_at_exit() {
   std::string text = "========= simulated GPU: profile (instructions as in the PTX; memory as a GPU would serve it)\n";
   for (const Entry& entry : all.entries) text += Table(entry).text();
   std::fputs(text.c_str(), stderr);
-  if (!profile_wanted().file.empty()) write_file(all, profile_wanted().file);
+  const std::string& path = profile_wanted().file;
+  if (!path.empty()) write_file(path, path.ends_with(".csv") ? csv(all) : json(all));
 }
 
 void add_lines(Entry& entry, const Grid& grid, const Counter& counter) {
@@ -347,6 +374,7 @@ void add_lines(Entry& entry, const Grid& grid, const Counter& counter) {
       line.parted += statement.branches ? site.parted : 0;
       line.global.add(site.global);
       line.global.add(site.local);
+      line.global.add(site.bulk);
       line.shared.add(site.shared);
     }
   }

@@ -1,4 +1,4 @@
-// The sum of what has been counted: a table on stderr and a JSON file when the process ends.
+// The sum of what has been counted: a table on stderr and a file when the process ends.
 #pragma once
 
 namespace cudasim {

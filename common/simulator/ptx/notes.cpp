@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace cudasim {
 namespace {
@@ -77,6 +78,16 @@ Class class_of(std::string_view opcode, const Modifiers& modifiers) {
       opcode.starts_with("v"))
     return Class::integer;
   return Class::other;
+}
+
+u32 operand_bytes(std::string_view opcode, const Modifiers& modifiers, bool a_in_registers) {
+  if (opcode != "wgmma" || !any_of(modifiers, {"mma_async"})) return 0;
+  constexpr u32 kDepth = 32;  // bytes of k, whatever the type
+  u32 columns = 0;
+  for (const std::string& word : modifiers) {
+    if (word.starts_with("m64n")) columns = static_cast<u32>(std::strtoul(word.c_str() + 4, nullptr, 10));
+  }
+  return (a_in_registers ? 0 : 16 * kDepth) + columns * kDepth / 4;
 }
 
 }  // namespace cudasim

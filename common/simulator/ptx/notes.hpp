@@ -37,6 +37,9 @@ constexpr u32 kClasses = static_cast<u32>(Class::other) + 1;
 const char* name(Class c);
 
 Class class_of(std::string_view opcode, const std::vector<std::string>& modifiers);
+// What a warp's part of a wgmma reads from shared memory: its 16 rows of A, unless they are in registers, and a quarter
+// of B, which the tensor cores of all four warps share. 0 for other instructions.
+u32 operand_bytes(std::string_view opcode, const std::vector<std::string>& modifiers, bool a_in_registers);
 
 struct Notes {
   struct Result {
@@ -54,6 +57,7 @@ struct Notes {
     bool barrier = false;         // of the block or of the cluster
     bool quiet = false;           // changes memory atomically, and the old value is not used
     bool adds_one = false;        // atomically
+    u32 operand_bytes = 0;        // that a warp's part of a wgmma reads from shared memory
   };
   std::vector<Statement> statements;  // by the index of Code::statements
   std::vector<Result> results;        // in the order of their instructions

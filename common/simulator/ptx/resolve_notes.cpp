@@ -37,6 +37,8 @@ void note(const Draft& draft, const Statement& s) {
   const bool adds = std::find(s.modifiers.begin(), s.modifiers.end(), "add") != s.modifiers.end();
   statement.quiet = row_is(draft, kAtomic);  // unless the old value is read: finish_notes()
   statement.adds_one = adds && last != nullptr && !is_float(last->type) && last->bits == 1;
+  const bool a_in_registers = s.operands.size() > 1 && s.operands[1].is_vector;
+  statement.operand_bytes = operand_bytes(s.opcode, s.modifiers, a_in_registers);
   const u32 end = static_cast<u32>(draft.body.out.code->instructions.size());
   if (end != draft.body.first.back()) statement.instruction = end - 1;
   draft.body.notes.notes->statements.push_back(std::move(statement));
