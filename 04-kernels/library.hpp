@@ -1,6 +1,7 @@
 // NVIDIA's library cublasLt, if it is installed: it returns a list of algorithms for a product, which can be timed.
 // cuBLAS manual, "Using the cublasLt API". The library is found when the program runs.
 #pragma once
+#include "04-kernels/matrices.hpp"
 #include "common/cu.hpp"
 
 #include <dlfcn.h>
@@ -38,28 +39,38 @@ class CublasLt {
   CublasLt(const CublasLt&) = delete;
   CublasLt& operator=(const CublasLt&) = delete;
 
-  // Returns up to 32 algorithms for c = a × b, n × n elements in bfloat16, and none if there is no library.
-  std::vector<Algorithm> algorithms(int n) {
+  // Returns up to 32 algorithms for c = a × b in bfloat16, and none if there is no library. Describes these matrices
+  // for multiply(). The library's matrices are stored by columns, so it computes the transpose of b times that of a.
+  std::vector<Algorithm> algorithms(Sides sides, bool transposed) {
     if (workspace_.address == 0) return {};
-    constexpr int kBfloat16 = 14, kMost = 32;
+    constexpr int kBfloat16 = 14, kMost = 32, kTransposeFirst = 3;
+    const auto layout = [&](void*& to, int rows, int columns) {  // its columns are contiguous
+      return function<int (*)(void**, int, std::size_t, std::size_t, std::ptrdiff_t)>("cublasLtMatrixLayoutCreate")(
+          &to, kBfloat16, rows, columns, rows);
+    };
+    const int transpose = transposed ? 1 : 0;
     std::vector<Algorithm> found(kMost);
     int count = 0;
-    if (function<int (*)(void**, int, std::size_t, std::size_t, std::ptrdiff_t)>("cublasLtMatrixLayoutCreate")(
-            &layout_, kBfloat16, n, n, n) != 0 ||
+    if (function<int (*)(void*, int, const void*, std::size_t)>("cublasLtMatmulDescSetAttribute")(
+            operation_, kTransposeFirst, &transpose, sizeof transpose) != 0 ||
+        (transposed ? layout(b_, sides.inner, sides.columns) : layout(b_, sides.columns, sides.inner)) != 0 ||
+        layout(a_, sides.inner, sides.rows) != 0 || layout(c_, sides.columns, sides.rows) != 0 ||
         function<int (*)(void*, void*, void*, void*, void*, void*, void*, int, Algorithm*, int*)>(
-            "cublasLtMatmulAlgoGetHeuristic")(handle_, operation_, layout_, layout_, layout_, layout_, preference_,
-                                              kMost, found.data(), &count) != 0) {
+            "cublasLtMatmulAlgoGetHeuristic")(handle_, operation_, b_, a_, c_, c_, preference_, kMost, found.data(),
+                                              &count) != 0) {
       count = 0;
     }
     found.resize(count);
     return found;
   }
 
-  // Returns whether the product was launched. The library's matrices are stored by columns, so it computes b × a.
-  bool multiply(const void* a, const void* b, void* c, const Algorithm& algorithm) const {
+  // Returns whether the product was launched.
+  bool multiply(const Matrices& matrices, const Algorithm& algorithm, CUstream stream = nullptr) const {
+    const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
     const float one = 1, zero = 0;
-    return matmul_(handle_, operation_, &one, b, layout_, a, layout_, &zero, c, layout_, c, layout_, algorithm.opaque,
-                   reinterpret_cast<void*>(workspace_.address), kWorkspace, nullptr) == 0;
+    return matmul_(handle_, operation_, &one, pointer(matrices.b()), b_, pointer(matrices.a()), a_, &zero,
+                   pointer(matrices.c()), c_, pointer(matrices.c()), c_, algorithm.opaque, pointer(workspace_.address),
+                   kWorkspace, stream) == 0;
   }
 
  private:
@@ -72,7 +83,8 @@ class CublasLt {
     return library_ == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(library_, name));
   }
 
-  void *library_ = nullptr, *handle_ = nullptr, *operation_ = nullptr, *preference_ = nullptr, *layout_ = nullptr;
+  void *library_ = nullptr, *handle_ = nullptr, *operation_ = nullptr, *preference_ = nullptr;
+  void *a_ = nullptr, *b_ = nullptr, *c_ = nullptr;  // descriptions of the matrices
   Matmul matmul_ = nullptr;
   cu::Memory workspace_;
 };

@@ -35,29 +35,59 @@ inline double sustained_seconds(const std::function<void()>& work, double budget
   return median({times.begin() + times.size() / 2, times.end()});
 }
 
-// The average clock rate of the multiprocessors, in GHz, while the device does `work` for about `budget` seconds. Call
-// it when the device has been under this load for some time. The module contains the kernel of clock.hpp.
-inline double gigahertz(const cu::Module& module, const std::function<void()>& work, double budget) {
-  const CUfunction kernel = module.function("stamp_clocks");
-  const cu::Memory memory(2 * kMostMultiprocessors * sizeof(Stamp));
-  CU_CHECK(cuMemsetD8(memory.address, 0, 2 * kMostMultiprocessors * sizeof(Stamp)));
-  const auto stamp = [&](int which) {
-    CUdeviceptr to = memory.address + which * kMostMultiprocessors * sizeof(Stamp);
-    void* arguments[] = {&to};
-    CU_CHECK(cuLaunchKernel(kernel, 4 * kMostMultiprocessors, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
-  };
-  const int launches = static_cast<int>(std::clamp(budget / cu::median_device_seconds(work, 1), 1.0, 1000.0));
-  stamp(0);
-  for (int i = 0; i < launches; ++i) work();
-  stamp(1);
-  std::vector<Stamp> stamps(2 * kMostMultiprocessors);
-  CU_CHECK(cuMemcpyDtoH(stamps.data(), memory.address, stamps.size() * sizeof(Stamp)));
-  double cycles = 0, nanoseconds = 0;
-  for (int i = 0; i < kMostMultiprocessors; ++i) {
-    const Stamp &first = stamps[i], &last = stamps[i + kMostMultiprocessors];
-    if (first.nanoseconds == 0 || last.nanoseconds == 0) continue;
-    cycles += static_cast<double>(last.cycles - first.cycles);
-    nanoseconds += static_cast<double>(last.nanoseconds - first.nanoseconds);
+// The clocks of all multiprocessors at one moment. The module contains the kernel of clock.hpp.
+class Clocks {
+ public:
+  explicit Clocks(const cu::Module& module) : kernel_(module.function("stamp_clocks")), stamps_(kBytes) {
+    CU_CHECK(cuMemsetD8(stamps_.address, 0, kBytes));
   }
-  return cycles / nanoseconds;
+  void stamp() const {
+    CUdeviceptr to = stamps_.address;
+    void* arguments[] = {&to};
+    CU_CHECK(cuLaunchKernel(kernel_, 4 * kMostMultiprocessors, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  }
+  // The average clock rate between this stamp and a later one, in GHz.
+  double gigahertz_until(const Clocks& later) const {
+    double cycles = 0, nanoseconds = 0;
+    const std::vector<Stamp> from = read(), to = later.read();
+    for (int i = 0; i < kMostMultiprocessors; ++i) {
+      if (from[i].nanoseconds == 0 || to[i].nanoseconds == 0) continue;
+      cycles += static_cast<double>(to[i].cycles - from[i].cycles);
+      nanoseconds += static_cast<double>(to[i].nanoseconds - from[i].nanoseconds);
+    }
+    return cycles / nanoseconds;
+  }
+
+ private:
+  static constexpr std::size_t kBytes = kMostMultiprocessors * sizeof(Stamp);
+  std::vector<Stamp> read() const {
+    std::vector<Stamp> stamps(kMostMultiprocessors);
+    CU_CHECK(cuMemcpyDtoH(stamps.data(), stamps_.address, kBytes));
+    return stamps;
+  }
+
+  CUfunction kernel_;
+  cu::Memory stamps_;
+};
+
+// The time of one execution of `work`, and the clock rate of the multiprocessors, both over the second half of `budget`
+// seconds during which the device is kept busy.
+struct Pace {
+  double seconds, gigahertz;
+};
+inline Pace pace(const cu::Module& module, const std::function<void()>& work, double budget) {
+  const double once = cu::median_device_seconds(work, 1);
+  const int launches = static_cast<int>(std::clamp(budget / 2 / once, 1.0, 10000.0));
+  const Clocks before(module), after(module);
+  const cu::Event start, end;
+  float milliseconds;
+  for (int i = 0; i < launches; ++i) work();
+  before.stamp();
+  CU_CHECK(cuEventRecord(start.handle, nullptr));
+  for (int i = 0; i < launches; ++i) work();
+  CU_CHECK(cuEventRecord(end.handle, nullptr));
+  after.stamp();
+  CU_CHECK(cuEventSynchronize(end.handle));
+  CU_CHECK(cuEventElapsedTime(&milliseconds, start.handle, end.handle));
+  return {milliseconds * 1e-3 / launches, before.gigahertz_until(after)};
 }

@@ -26,19 +26,27 @@ extern "C" __global__ void fill(__nv_bfloat16* matrix, std::size_t count, unsign
   }
 }
 
-// sums = a × b in FP32. lengths = the length of a's row times the length of b's column, which no sum of the absolute
-// values of the products exceeds.
+// sums = a × b in FP32, rows × columns elements, `inner` products each. `transposed`: b is stored by columns, as the
+// weights of a linear layer are. lengths = the length of a's row times the length of b's column, which no sum of the
+// absolute values of the products exceeds. `columns` is a multiple of 128, and `inner` of 16.
 extern "C" __global__ void __launch_bounds__(kReferenceThreads)
-    reference(const __nv_bfloat16* a, const __nv_bfloat16* b, float* sums, float* lengths, int n) {
+    reference(const __nv_bfloat16* a, const __nv_bfloat16* b, float* sums, float* lengths, int rows, int columns,
+              int inner, bool transposed) {
   using namespace verify;
-  __shared__ float tile_a[kDepth][kSide + 1], tile_b[kDepth][kSide];
+  __shared__ float tile_a[kDepth][kSide + 1], tile_b[kDepth][kSide + 1];
   const int x = threadIdx.x % (kSide / kEach), y = threadIdx.x / (kSide / kEach);
-  const std::size_t top = blockIdx.y * kSide, left = blockIdx.x * kSide;
+  const int top = blockIdx.y * kSide, left = blockIdx.x * kSide;
   float sum[kEach][kEach] = {}, squares_a[kEach] = {}, squares_b[kEach] = {};
-  for (int first = 0; first < n; first += kDepth) {
+  for (int first = 0; first < inner; first += kDepth) {
     for (int i = threadIdx.x; i < kSide * kDepth; i += kReferenceThreads) {
-      tile_a[i % kDepth][i / kDepth] = __bfloat162float(a[(top + i / kDepth) * n + first + i % kDepth]);
-      tile_b[i / kSide][i % kSide] = __bfloat162float(b[std::size_t(first + i / kSide) * n + left + i % kSide]);
+      const int row = i / kDepth, k = i % kDepth;
+      const bool inside = top + row < rows;
+      tile_a[k][row] = inside ? __bfloat162float(a[std::size_t(top + row) * inner + first + k]) : 0;
+      if (transposed) {
+        tile_b[k][row] = __bfloat162float(b[std::size_t(left + row) * inner + first + k]);
+      } else {
+        tile_b[i / kSide][i % kSide] = __bfloat162float(b[std::size_t(first + i / kSide) * columns + left + i % kSide]);
+      }
     }
     __syncthreads();
 #pragma unroll
@@ -56,20 +64,22 @@ extern "C" __global__ void __launch_bounds__(kReferenceThreads)
   }
 #pragma unroll
   for (int i = 0; i < kEach * kEach; ++i) {
-    const std::size_t at = (top + y * kEach + i / kEach) * n + left + x + i % kEach * (kSide / kEach);
+    const int row = top + y * kEach + i / kEach;
+    if (row >= rows) continue;
+    const std::size_t at = std::size_t(row) * columns + left + x + i % kEach * (kSide / kEach);
     sums[at] = sum[i / kEach][i % kEach];
     lengths[at] = sqrtf(squares_a[i / kEach] * squares_b[i % kEach]);
   }
 }
 
 // Counts the wrong elements of c. Sums of integers are exact, so c must be the rounded sum. For other sums, each of the
-// n additions may have a relative error of 2^-23, on either side; rounding c to 8 bits adds 2^-8 of its value.
-extern "C" __global__ void compare(const __nv_bfloat16* c, const float* sums, const float* lengths, int n, bool exact,
-                                   unsigned* wrong) {
-  const std::size_t count = std::size_t(n) * n, threads = std::size_t{gridDim.x} * blockDim.x;
+// `inner` additions may have a relative error of 2^-23, on either side; rounding c to 8 bits adds 2^-8 of its value.
+extern "C" __global__ void compare(const __nv_bfloat16* c, const float* sums, const float* lengths, std::size_t count,
+                                   int inner, bool exact, unsigned* wrong) {
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += threads) {
     const float value = __bfloat162float(c[i]), expected = __bfloat162float(__float2bfloat16_rn(sums[i]));
-    const float bound = static_cast<float>(n) * 0x1p-22f * lengths[i] + 0x1p-8f * fabsf(value);
+    const float bound = static_cast<float>(inner) * 0x1p-22f * lengths[i] + 0x1p-8f * fabsf(value);
     const bool right = exact ? value == expected : fabsf(value - sums[i]) <= bound;  // false for NaN
     if (!right) atomicAdd(wrong, 1);
   }

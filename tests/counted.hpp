@@ -67,7 +67,7 @@ class Counted {
   using Count = unsigned long long;
   enum Kind { kLoad, kStore, kAtomic, kBarrier, kTogether, kArithmetic, kNamed };
   static constexpr const char* kByName =
-      R"(((mma|ldmatrix|stmatrix|ex2|lop3|prmt|cvt)\..*|(ld|st)\.(\w+\.)*?shared\b.*))";
+      R"(((mma|wgmma|ldmatrix|stmatrix|ex2|lop3|prmt|cvt)\..*|(ld|st)\.(\w+\.)*?shared\b.*))";
   struct Place {
     Kind kind;
     std::string name;  // of the instruction

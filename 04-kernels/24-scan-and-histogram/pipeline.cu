@@ -1,6 +1,6 @@
 // Rung 7 of the scan: a persistent kernel whose warps have roles. It needs compute capability 9.0 or newer; n is a
 // multiple of kPipelineTile.
-#include "bulk.hpp"
+#include "04-kernels/hopper.hpp"
 #include "progress.hpp"
 #include "tile.hpp"
 
@@ -8,7 +8,7 @@
 // loaded (full), its parts are added (summed), the sum of all tiles before it is found (known), and its running sums
 // are computed and stored (empty).
 struct Stages {
-  u64 full[kStages], summed[kStages], known[kStages], empty[kStages];
+  std::uint64_t full[kStages], summed[kStages], known[kStages], empty[kStages];
   unsigned tile[kStages];                      // the tile's number; `tiles` or more: there are no further tiles
   unsigned own[kStages];                       // the sum of the tile
   unsigned tiles_before[kStages];              // the sum of all tiles before it
@@ -28,15 +28,16 @@ struct Position {
 __device__ void load_tiles(Stages& stages, unsigned* buffer, const unsigned* in, unsigned* next_tile, unsigned tiles) {
   Position at;
   for (int left = kStages; left > 0; at.advance()) {
-    mbarrier_wait(stages.empty[at.stage], at.parity ^ 1);
+    hopper::mbarrier_wait(stages.empty[at.stage], at.parity ^ 1);
     const unsigned tile = take_number(next_tile);
     stages.tile[at.stage] = tile;
     if (tile < tiles) {
       constexpr unsigned kBytes = kPipelineTile * sizeof(unsigned);
-      mbarrier_arrive_expect(stages.full[at.stage], kBytes);
-      bulk_load(buffer + at.stage * kPipelineTile, in + u64(tile) * kPipelineTile, kBytes, stages.full[at.stage]);
+      hopper::mbarrier_arrive_expect_tx(stages.full[at.stage], kBytes);
+      hopper::bulk_load(buffer + at.stage * kPipelineTile, in + u64(tile) * kPipelineTile, kBytes,
+                        stages.full[at.stage]);
     } else {  // every stage gets such a mark, because the roles wait for different stages
-      mbarrier_arrive(stages.full[at.stage]);
+      hopper::mbarrier_arrive(stages.full[at.stage]);
       --left;
     }
   }
@@ -51,7 +52,7 @@ __device__ uint4* vectors_of(unsigned* elements, int part) {
 __device__ void sum_tiles(Stages& stages, unsigned* buffer, u64* states, unsigned tiles, int stage) {
   const int lane = threadIdx.x % 32;
   for (unsigned parity = 0;; parity ^= 1) {
-    mbarrier_wait(stages.full[stage], parity);
+    hopper::mbarrier_wait(stages.full[stage], parity);
     if (stages.tile[stage] >= tiles) return;
     unsigned part_sum = 0;  // in lane k: of part k
 #pragma unroll 1
@@ -73,7 +74,7 @@ __device__ void sum_tiles(Stages& stages, unsigned* buffer, u64* states, unsigne
       stages.own[stage] = up_to;
     }
     __syncwarp();
-    if (lane == 0) mbarrier_arrive(stages.summed[stage]);
+    if (lane == 0) hopper::mbarrier_arrive(stages.summed[stage]);
   }
 }
 
@@ -86,7 +87,7 @@ __device__ void look_back(Stages& stages, u64* states, unsigned tiles) {
   const int lane = threadIdx.x % 32;
   unsigned sum = 0, next = 0;  // the sum of all tiles before tile number `next`
   for (Position at;; at.advance()) {
-    mbarrier_wait(stages.full[at.stage], at.parity);
+    hopper::mbarrier_wait(stages.full[at.stage], at.parity);
     const unsigned tile = stages.tile[at.stage];
     if (tile >= tiles) return;
     unsigned between = 0;
@@ -104,12 +105,12 @@ __device__ void look_back(Stages& stages, u64* states, unsigned tiles) {
       for (int k = 0; k < kLoads; ++k) between += static_cast<unsigned>(state[k]);
     }
     sum += sum_warp(between);
-    mbarrier_wait(stages.summed[at.stage], at.parity);
+    hopper::mbarrier_wait(stages.summed[at.stage], at.parity);
     const unsigned own = stages.own[at.stage];
     __syncwarp();
     if (lane == 0) {
       stages.tiles_before[at.stage] = Enabled ? sum : 0;
-      mbarrier_arrive(stages.known[at.stage]);
+      hopper::mbarrier_arrive(stages.known[at.stage]);
     }
     sum += own;
     next = tile + 1;
@@ -120,10 +121,10 @@ __device__ void look_back(Stages& stages, u64* states, unsigned tiles) {
 __device__ void scan_parts(Stages& stages, unsigned* buffer, unsigned* out, unsigned tiles, int part) {
   constexpr int kSteps = kPart / 128, kUnrolled = 4;
   for (Position at;; at.advance()) {
-    mbarrier_wait(stages.full[at.stage], at.parity);
+    hopper::mbarrier_wait(stages.full[at.stage], at.parity);
     const unsigned tile = stages.tile[at.stage];
     if (tile >= tiles) return;
-    mbarrier_wait(stages.known[at.stage], at.parity);
+    hopper::mbarrier_wait(stages.known[at.stage], at.parity);
     unsigned running = stages.tiles_before[at.stage] + stages.parts_before[at.stage][part];
     const uint4* from = vectors_of(buffer + at.stage * kPipelineTile, part);
     uint4* to = vectors_of(out + u64(tile) * kPipelineTile, part);
@@ -141,7 +142,7 @@ __device__ void scan_parts(Stages& stages, unsigned* buffer, unsigned* out, unsi
       }
       if (first + kUnrolled == kSteps) {  // the whole part has been read: the stage may be filled again
         __syncwarp();
-        if (threadIdx.x % 32 == 0) mbarrier_arrive(stages.empty[at.stage]);
+        if (threadIdx.x % 32 == 0) hopper::mbarrier_arrive(stages.empty[at.stage]);
       }
 #pragma unroll
       for (int k = 0; k < kUnrolled; ++k) {
@@ -159,12 +160,12 @@ __device__ void run_pipeline(const unsigned* in, unsigned* out, unsigned* next_t
   __shared__ Stages stages;
   if (threadIdx.x == 0) {
     for (int s = 0; s < kStages; ++s) {
-      mbarrier_init(stages.full[s], 1);  // and the bytes of the copy
-      mbarrier_init(stages.summed[s], 1);
-      mbarrier_init(stages.known[s], 1);
-      mbarrier_init(stages.empty[s], kScanWarps);
+      hopper::mbarrier_init(stages.full[s], 1);  // and the bytes of the copy
+      hopper::mbarrier_init(stages.summed[s], 1);
+      hopper::mbarrier_init(stages.known[s], 1);
+      hopper::mbarrier_init(stages.empty[s], kScanWarps);
     }
-    fence_mbarrier_init();
+    hopper::fence_mbarrier_init();
   }
   __syncthreads();
   const int warp = threadIdx.x / 32;

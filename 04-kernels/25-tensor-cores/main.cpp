@@ -16,12 +16,12 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 constexpr int kLongestBar = 20;        // characters
 constexpr int kLargest = 8192;         // the matrices of the first table have at most this side
-constexpr double kBudget = 0.4;        // seconds of measurement per kernel
-constexpr double kClockBudget = 0.1;   // to measure the clock rate
+constexpr double kBudget = 0.6;        // seconds of measurement per kernel
 constexpr double kShortBudget = 0.08;  // per candidate and per algorithm of cublasLt
 constexpr int kRounds = 7;             // then the best of both alternate
 constexpr double kRoundBudget = 0.12;
@@ -110,9 +110,9 @@ class Ladder {
         if (fits(ladder[i])) wrong[i] += wrong_elements(matrices, ladder[i]);
       }
     }
-    const double most = speed(kOnlyMma, matrices);
+    const auto [most, most_rate] = speed(kOnlyMma, matrices);
     std::printf("%s, %d x %d bfloat16, random normals\n", name, n_, n_);
-    std::printf("mma instructions alone: %#.4g TFLOP/s at %.3f GHz\n\n", most, clock(kOnlyMma, matrices));
+    std::printf("mma instructions alone: %#.4g TFLOP/s at %.3f GHz\n\n", most, most_rate);
     std::printf("kernel      what changed                      TFLOP/s    GHz  of mma alone\n");
     for (std::size_t i = 0; i < ladder.size(); ++i) {
       const Rung& rung = ladder[i];
@@ -124,7 +124,7 @@ class Ladder {
         std::printf("%-11s %-31s  WRONG: not timed\n", rung.name, rung.idea);
         continue;
       }
-      const double reached = speed(rung, matrices), rate = clock(rung, matrices);
+      const auto [reached, rate] = speed(rung, matrices);
       std::printf("%-11s %-31s %#9.4g  %5.3f  %4.2f %s\n", rung.name, rung.idea, reached, rate, reached / most,
                   cu::bar(reached, most, kLongestBar).c_str());
     }
@@ -150,8 +150,8 @@ class Ladder {
       std::printf("%-11s %-31s", rung.name, rung.idea);
       for (const Data data : {Data::kNormals, Data::kIntegers}) {
         matrices.fill(data);
-        const double reached = speed(rung, matrices);
-        std::printf(" %#9.4g  %5.3f", reached, clock(rung, matrices));
+        const auto [reached, rate] = speed(rung, matrices);
+        std::printf(" %#9.4g  %5.3f", reached, rate);
       }
       std::printf("\n");
     }
@@ -222,12 +222,10 @@ class Ladder {
     CU_CHECK(cuLaunchKernel(kernel, blocks, 1, 1, rung.threads, 1, 1, rung.bytes, nullptr, arguments, nullptr));
   }
 
-  double speed(const Rung& rung, const Matrices& matrices, double budget = kBudget) const {
-    return tflops(matrices.n(), sustained_seconds([&] { launch(rung, matrices); }, budget));
-  }
-
-  double clock(const Rung& rung, const Matrices& matrices) const {
-    return gigahertz(module_, [&] { launch(rung, matrices); }, kClockBudget);
+  // In TFLOP/s, and the clock rate in GHz.
+  std::pair<double, double> speed(const Rung& rung, const Matrices& matrices) const {
+    const auto [seconds, rate] = pace(module_, [&] { launch(rung, matrices); }, kBudget);
+    return {tflops(matrices.n(), seconds), rate};
   }
 
   // Returns the side of the first table's matrices, for which a kernel takes at least a millisecond on this device.
@@ -278,12 +276,9 @@ class Ladder {
       std::printf("%-6d %-25s  WRONG: not timed\n", n, rung.name);
       return false;
     }
-    const auto multiply = [&](const CublasLt::Algorithm& algorithm) {
-      const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
-      return library_.multiply(pointer(matrices.a()), pointer(matrices.b()), pointer(matrices.c()), algorithm);
-    };
+    const auto multiply = [&](const CublasLt::Algorithm& algorithm) { return library_.multiply(matrices, algorithm); };
     std::vector<CublasLt::Algorithm> algorithms;
-    for (const auto& algorithm : library_.algorithms(n)) {
+    for (const auto& algorithm : library_.algorithms(matrices.sides(), false)) {
       if (multiply(algorithm) && matrices.wrong() == 0) algorithms.push_back(algorithm);
     }
     const int best = fastest(algorithms.size(), [&](int i) { multiply(algorithms[i]); });
@@ -291,7 +286,7 @@ class Ladder {
     std::vector<double> ours, theirs;
     for (int round = 0; round < (best < 0 ? 1 : kRounds); ++round) {
       if (best >= 0) theirs.push_back(tflops(n, sustained_seconds([&] { multiply(algorithms[best]); }, kRoundBudget)));
-      ours.push_back(speed(rung, matrices, kRoundBudget));
+      ours.push_back(tflops(n, sustained_seconds([&] { launch(rung, matrices); }, kRoundBudget)));
     }
     std::printf("%-6d %-25s  %#9.4g", n, rung.name, median(ours));
     if (best < 0) {

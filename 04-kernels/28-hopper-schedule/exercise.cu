@@ -1,27 +1,33 @@
-// Add up the rows of a matrix that the TMA loads box by box.
-#include "04-kernels/28-hopper-schedule/hopper.hpp"
+// Multiply the rows of two matrices element by element: two blocks of a cluster share the boxes of one of them.
+#include "04-kernels/hopper.hpp"
 
-constexpr int kRows = 64, kColumns = 32;                       // of a box
-constexpr unsigned kBytes = kRows * kColumns * sizeof(float);  // of a box
+constexpr int kRows = 64, kColumns = 32;  // of a box of a
+constexpr int kHalf = kRows / 2;          // rows of a box of b
 using Elements = float[kRows][kColumns];
+constexpr unsigned kBytes = sizeof(Elements);
 
-// The sum of a row of the box. In each row, the eight vectors of four floats are permuted by the swizzle of 128 bytes.
-__device__ float sum_of_row(const Elements& box, int row) {
+// The sum of the products of two rows. In each row, the eight vectors of four floats are permuted by the swizzle.
+__device__ float product_of_rows(const Elements& a, const Elements& b, int row) {
   float sum = 0;
   for (int vector = 0; vector < 8; ++vector) {
-    const float4 v = reinterpret_cast<const float4*>(box[row])[vector ^ row % 8];
-    sum += (v.x + v.y) + (v.z + v.w);
+    const float4 v = reinterpret_cast<const float4*>(a[row])[vector ^ row % 8];
+    const float4 w = reinterpret_cast<const float4*>(b[row])[vector ^ row % 8];
+    sum += (v.x * w.x + v.y * w.y) + (v.z * w.z + v.w * w.w);
   }
   return sum;
 }
 
-// sums[i] = the sum of row i of a matrix of floats whose rows are `boxes` boxes long. `map` describes boxes of kRows ×
-// kColumns elements, swizzled. Block b of kRows threads adds the rows from b * kRows on. The TMA loads each box once.
-extern "C" __global__ void row_sums(const __grid_constant__ CUtensorMap map, float* sums, int boxes) {
-  __shared__ __align__(1024) Elements box;
+// products[i] = the sum of a[i][k] * b[i % 64][k] over all k. The rows of a and b are `boxes` boxes long. `map_a`
+// describes boxes of 64 rows of a, and `map_b` boxes of 32 rows of b, which has 64 rows. Block n of 64 threads computes
+// 64 products, from 64 n on. Two blocks form a cluster: each loads half of every box of b, for both of them.
+extern "C" __global__ void __cluster_dims__(2)
+    row_products(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, float* products,
+                 int boxes) {
+  __shared__ __align__(1024) Elements a, b;
   __shared__ std::uint64_t full;
-  const int first_row = blockIdx.x * kRows;
+  const int first_row = blockIdx.x * kRows, rank = hopper::cluster_rank();
   float sum = 0;
-  // Your code here. Initialize the barrier. Then load each box, wait for it, and add this thread's row to `sum`.
-  sums[first_row + threadIdx.x] = sum;
+  // Your code here. In each step, load a box of a, and half a box of b for both blocks. Wait until all of it is here,
+  // and add the product of this thread's rows to `sum`.
+  products[first_row + threadIdx.x] = sum;
 }

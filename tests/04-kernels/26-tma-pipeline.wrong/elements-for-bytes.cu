@@ -1,16 +1,16 @@
-// Rejected with: "shared memory is read without bank conflicts"
-// The vectors are read in their natural order. The sum is right, but eight lanes read from the same banks.
-#include "04-kernels/28-hopper-schedule/hopper.hpp"
+// Rejected with: "the barrier expects the bytes of each box"
+// The barrier expects the number of elements, but it counts bytes.
+#include "04-kernels/hopper.hpp"
 
-constexpr int kRows = 64, kColumns = 32;                       // of a box
-constexpr unsigned kBytes = kRows * kColumns * sizeof(float);  // of a box
+constexpr int kRows = 64, kColumns = 32;       // of a box
+constexpr unsigned kBytes = kRows * kColumns;  // of a box
 using Elements = float[kRows][kColumns];
 
 // The sum of a row of the box. In each row, the eight vectors of four floats are permuted by the swizzle of 128 bytes.
 __device__ float sum_of_row(const Elements& box, int row) {
   float sum = 0;
   for (int vector = 0; vector < 8; ++vector) {
-    const float4 v = reinterpret_cast<const float4*>(box[row])[vector];
+    const float4 v = reinterpret_cast<const float4*>(box[row])[vector ^ row % 8];
     sum += (v.x + v.y) + (v.z + v.w);
   }
   return sum;

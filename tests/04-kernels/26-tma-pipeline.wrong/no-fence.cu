@@ -1,6 +1,6 @@
 // Rejected with: "a fence makes the new barrier visible to the TMA"
 // The TMA may not see the initialized barrier.
-#include "04-kernels/28-hopper-schedule/hopper.hpp"
+#include "04-kernels/hopper.hpp"
 
 constexpr int kRows = 64, kColumns = 32;                       // of a box
 constexpr unsigned kBytes = kRows * kColumns * sizeof(float);  // of a box
