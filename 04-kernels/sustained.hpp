@@ -91,3 +91,8 @@ inline Pace pace(const cu::Module& module, const std::function<void()>& work, do
   CU_CHECK(cuEventElapsedTime(&milliseconds, start.handle, end.handle));
   return {milliseconds * 1e-3 / launches, before.gigahertz_until(after)};
 }
+
+// The clock rate alone.
+inline double gigahertz(const cu::Module& module, const std::function<void()>& work, double budget) {
+  return pace(module, work, budget).gigahertz;
+}
