@@ -134,38 +134,17 @@ class Worker {
   void measure() {
     constexpr std::size_t kPinned = 64 * kMiB;
     const cu::Pinned host(kPinned);
-    std::printf("\n%-9s | IPC handle | descriptor | copy on the device | copy from the host  (ms)\n", "MiB");
-    double from_host = 0;
-    for (std::size_t bytes = 2 * kMiB; bytes <= free_at_start_ / 16 && from_host < 60; bytes *= 4) {
+    std::printf("\n%-9s | IPC handle | descriptor | copy from the host  (ms)\n", "MiB");
+    double by_copy = 0;
+    for (std::size_t bytes = 2 * kMiB; bytes <= free_at_start_ / 16 && by_copy < 60; bytes *= 4) {
       ask(bytes, std::chrono::milliseconds(0));
       const double by_handle = 1e3 * seconds([&] { return open(offer_.first_array); },
                                              [](CUdeviceptr address) { CU_CHECK(cuIpcCloseMemHandle(address)); });
       const double by_descriptor = 1e3 * seconds([&] { return import(descriptor_, bytes, context_.device); },
                                                  [&](CUdeviceptr address) { unmap(address, bytes); });
-      const CUdeviceptr source = open(offer_.first_array);
-      const auto free = [](CUdeviceptr address) { CU_CHECK(cuMemFree(address)); };
-      const double on_device = 1e3 * seconds(
-                                         [&] {
-                                           const CUdeviceptr own = allocate(bytes);
-                                           CU_CHECK(cuMemcpyDtoDAsync(own, source, bytes, stream_.handle));
-                                           CU_CHECK(cuStreamSynchronize(stream_.handle));
-                                           return own;
-                                         },
-                                         free);
-      from_host = 1e3 * seconds(
-                            [&] {
-                              const CUdeviceptr own = allocate(bytes);
-                              for (std::size_t done = 0; done < bytes; done += kPinned) {
-                                CU_CHECK(cuMemcpyHtoDAsync(own + done, host.address, std::min(kPinned, bytes - done),
-                                                           stream_.handle));
-                              }
-                              CU_CHECK(cuStreamSynchronize(stream_.handle));
-                              return own;
-                            },
-                            free);
-      CU_CHECK(cuIpcCloseMemHandle(source));
-      std::printf("%-9zu | %10.3f | %10.3f | %18.3f | %18.3f\n", bytes / kMiB, by_handle, by_descriptor, on_device,
-                  from_host);
+      by_copy = 1e3 * seconds([&] { return copy_from(host.address, kPinned, bytes); },
+                              [](CUdeviceptr address) { CU_CHECK(cuMemFree(address)); });
+      std::printf("%-9zu | %10.3f | %10.3f | %18.3f\n", bytes / kMiB, by_handle, by_descriptor, by_copy);
     }
   }
 
@@ -209,10 +188,15 @@ class Worker {
   }
   // By all processes, since the start.
   std::size_t allocated() const { return (free_at_start_ - std::min(free_at_start_, free_bytes())) / kMiB; }
-  static CUdeviceptr allocate(std::size_t bytes) {
-    CUdeviceptr address;
-    CU_CHECK(cuMemAlloc(&address, bytes));
-    return address;
+  // Allocates an array of this process's own, and fills it with copies of a part that the host has.
+  CUdeviceptr copy_from(const void* host, std::size_t part, std::size_t bytes) const {
+    CUdeviceptr own;
+    CU_CHECK(cuMemAlloc(&own, bytes));
+    for (std::size_t done = 0; done < bytes; done += part) {
+      CU_CHECK(cuMemcpyHtoDAsync(own + done, host, std::min(part, bytes - done), stream_.handle));
+    }
+    CU_CHECK(cuStreamSynchronize(stream_.handle));
+    return own;
   }
   void ask(std::size_t bytes, std::chrono::milliseconds pause) {
     cu::send(socket_, Request{bytes, pause});

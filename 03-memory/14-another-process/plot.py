@@ -11,8 +11,7 @@ def draw(figure, record):
     rows = record.table("MiB")
     sizes = [float(label) * plots.UNITS["MiB"] for label, _ in rows]
     lines = [
-        ("copy from the host", plots.ORANGE, 3, "s-"),
-        ("copy on the device", plots.GREEN, 2, "^-"),
+        ("copy from the host", plots.ORANGE, 2, "s-"),
         ("descriptor", plots.BLUE, 1, "o-"),
         ("IPC handle", plots.PURPLE, 0, "d-"),
     ]

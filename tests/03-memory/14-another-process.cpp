@@ -168,6 +168,7 @@ TEST_CASE_METHOD(Shared, "the weights exist as long as one side has them, and no
   auto attached = attach(device, ends[1]);
   REQUIRE(attached != nullptr);
   REQUIRE(cuMemsetD8(published->address, 5, published->bytes) == CUDA_SUCCESS);
+  CU_CHECK(cuCtxSynchronize());  // memory must not be unmapped while it is being filled
   published.reset();
   CHECK(last_of(*attached) == 5);
   auto copy = attached;

@@ -1,0 +1,39 @@
+// Rejected with: "pieces are read while the copies are held up, as long as a host buffer is free"
+// A single event for all host buffers: the wait is for the latest copy, not for that of the buffer.
+#include "common/cu.hpp"
+
+#include <functional>
+#include <vector>
+
+struct Buffers {
+  std::vector<void*> host;  // pinned
+  std::vector<CUdeviceptr> device;
+};
+
+struct Streams {
+  CUstream copies, kernels;
+};
+
+void process(CUfunction add_up, CUdeviceptr sum, int pieces, int n, const std::function<void(int, void*)>& read,
+             const Buffers& buffers, const Streams& streams) {
+  std::vector<cu::Event> copied, processed;
+  for (std::size_t i = 0; i < buffers.host.size(); ++i) copied.emplace_back(CU_EVENT_DISABLE_TIMING);
+  for (std::size_t i = 0; i < buffers.device.size(); ++i) processed.emplace_back(CU_EVENT_DISABLE_TIMING);
+  for (int i = 0; i < pieces; ++i) {
+    const std::size_t h = i % copied.size(), d = i % processed.size();
+    CUdeviceptr numbers = buffers.device[d];
+    int rounds = 1;
+    void* arguments[] = {&numbers, &n, &rounds, &sum};
+
+    CU_THROW(cuEventSynchronize(copied[0].handle));  // returns at once if the event has never been recorded
+    read(i, buffers.host[h]);
+
+    CU_THROW(cuStreamWaitEvent(streams.copies, processed[d].handle, 0));
+    CU_THROW(cuMemcpyHtoDAsync(numbers, buffers.host[h], n * sizeof(unsigned), streams.copies));
+    CU_THROW(cuEventRecord(copied[0].handle, streams.copies));
+
+    CU_THROW(cuStreamWaitEvent(streams.kernels, copied[0].handle, 0));
+    CU_THROW(cuLaunchKernel(add_up, 64, 1, 1, 256, 1, 1, 0, streams.kernels, arguments, nullptr));
+    CU_THROW(cuEventRecord(processed[d].handle, streams.kernels));
+  }
+}
