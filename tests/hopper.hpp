@@ -68,7 +68,7 @@ class Watched {
     static const std::regex wait_group(R"(\s*wgmma\.wait_group\.\S*\s+(\d+);.*)");
     const auto has = [&](const char* name) { return line.find(name) != std::string::npos; };
     if (std::regex_match(line, load)) {
-      return "nanosleep.u32 5000;\n" + add(0, "1") + (has(".multicast") ? add(1, "1") : "") +
+      return "nanosleep.u32 3000;\n" + add(0, "1") + (has(".multicast") ? add(1, "1") : "") +
              add_wide(7, "%unfinished");
     }
     if (std::smatch bytes; std::regex_match(line, bytes, expect)) return add_wide(2, bytes[1]);
