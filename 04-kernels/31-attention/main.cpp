@@ -232,6 +232,7 @@ class Ladder {
     const cu::Stream stream;
     CUgraph graph;
     CUgraphExec executable;
+    CU_CHECK(cuCtxSynchronize());  // the stream does not wait for the default stream, which clears the results
     CU_CHECK(cuStreamBeginCapture(stream.handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     launch(rung, problem, stream.handle);
     CU_CHECK(cuStreamEndCapture(stream.handle, &graph));
