@@ -25,7 +25,9 @@ def draw_products(axes, rungs):
     names = [label.split()[0] for label, _ in rungs]
     axes.barh(names, [values[2] for _, values in rungs], height=0.65, color=plots.BLUE)
     for row, (_, (speed, clock, busy)) in enumerate(rungs):
-        axes.annotate(f"{speed:.0f} TFLOP/s\nat {clock:.2f} GHz", (busy, row), (5, 0), textcoords="offset points", va="center", color=plots.LIGHT_INK, fontsize=9)
+        axes.annotate(
+            f"{speed:.0f} TFLOP/s\nat {clock:.2f} GHz", (busy, row), (5, 0), textcoords="offset points", va="center", color=plots.LIGHT_INK, fontsize=9
+        )
     axes.set_xlim(0, 1)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlabel("busy tensor cores")

@@ -10,7 +10,9 @@ def draw_ladder(axes, rungs):
     names = [label.split()[0] for label, _ in rungs]
     axes.barh(names, [values[3] for _, values in rungs], height=0.65, color=plots.BLUE)
     for row, (_, (_, speed, clock, busy)) in enumerate(rungs):
-        axes.annotate(f"{speed:.0f} TFLOP/s at {clock:.2f} GHz", (busy, row), (5, 0), textcoords="offset points", va="center", color=plots.LIGHT_INK, fontsize=9)
+        axes.annotate(
+            f"{speed:.0f} TFLOP/s at {clock:.2f} GHz", (busy, row), (5, 0), textcoords="offset points", va="center", color=plots.LIGHT_INK, fontsize=9
+        )
     axes.set_xlim(0, 1.4)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
     axes.set_ylim(len(names) - 0.5, -0.5)

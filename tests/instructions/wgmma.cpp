@@ -286,8 +286,8 @@ TEST_CASE("wgmma multiplies integers of eight bits and single bits") {
 }
 
 namespace {
-// A warpgroup multiplies ones by ones, so each instruction adds 16 to the sums %d0 … %d3, which begin as 1. Returns what
-// %e is after `body`, in which "multiply", "commit" and "wait(n)" are the instructions of wgmma.
+// A warpgroup multiplies ones by ones, so each instruction adds 16 to the sums %d0 … %d3, which begin as 1. Returns
+// what %e is after `body`, in which "multiply", "commit" and "wait(n)" are the instructions of wgmma.
 float after(std::string body) {
   const auto replace = [&](const std::string& word, const std::string& by) {
     for (std::size_t at; (at = body.find(word)) != std::string::npos;) body.replace(at, word.size(), by);
