@@ -66,11 +66,14 @@ class CublasLt {
 
   // Returns whether the product was launched.
   bool multiply(const Matrices& matrices, const Algorithm& algorithm, CUstream stream = nullptr) const {
+    return multiply(matrices.a(), matrices.b(), matrices.c(), algorithm, stream);
+  }
+  bool multiply(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, const Algorithm& algorithm,
+                CUstream stream = nullptr) const {
     const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
     const float one = 1, zero = 0;
-    return matmul_(handle_, operation_, &one, pointer(matrices.b()), b_, pointer(matrices.a()), a_, &zero,
-                   pointer(matrices.c()), c_, pointer(matrices.c()), c_, algorithm.opaque, pointer(workspace_.address),
-                   kWorkspace, stream) == 0;
+    return matmul_(handle_, operation_, &one, pointer(b), b_, pointer(a), a_, &zero, pointer(c), c_, pointer(c), c_,
+                   algorithm.opaque, pointer(workspace_.address), kWorkspace, stream) == 0;
   }
 
  private:

@@ -26,6 +26,9 @@ class Matrices {
   CUdeviceptr a() const { return a_.address; }
   CUdeviceptr b() const { return b_.address; }
   CUdeviceptr c() const { return c_.address; }
+  // The reference: FP32 sums, and for each a number that no sum of the absolute values of the products exceeds.
+  CUdeviceptr sums() const { return sums_.address; }
+  CUdeviceptr lengths() const { return lengths_.address; }
 
   // Fills a and b, and computes the reference.
   void fill(Data data) {

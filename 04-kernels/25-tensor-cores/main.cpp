@@ -210,7 +210,12 @@ class Ladder {
     CU_CHECK(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, rung.bytes));
     const int n = matrices.n();
     const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
-    Product product{pointer(matrices.a()), pointer(matrices.b()), pointer(matrices.c()), n,
+    Product product{pointer(matrices.a()),
+                    pointer(matrices.b()),
+                    pointer(matrices.c()),
+                    n,
+                    n,
+                    n,
                     std::max(1, rung.band / rung.rows)};
     int blocks = n / rung.rows * (n / rung.columns);
     if (rung.persistent) {

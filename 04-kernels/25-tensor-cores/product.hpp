@@ -109,6 +109,8 @@ class Share {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) copy(i, to_ + i * kRowStep * kColumns * kElementBytes, from_ + i * pitch_);
   }
+  // The row of vector number i in the tile.
+  static __device__ int row(int i) { return first_row() + i * kRowStep; }
   // Goes on to the tile that begins this many elements further in memory.
   __device__ void advance(std::size_t elements) { from_ += elements / kVector; }
 
@@ -125,24 +127,40 @@ using ShareOfA = Share<S, S::kRows, S::kDepth>;
 template <class S>
 using ShareOfB = Share<S, S::kDepth, S::kColumns>;
 
-// Stores a warp's sums. A lane has two neighboring columns out of every eight; after an exchange, it has all eight.
-template <class S>
-__device__ void store(const Sums<S>& sums, const Product& p, int row, int column) {
+// Calls f(values, row, column) for each strip of 8 × 32 elements of a warp's part of c. A lane has eight values of a
+// strip: values[t] are two neighbors, in columns 8t and 8t + 1 from `column` on. The tile begins at `row` and `column`.
+template <class S, class F>
+__device__ void each_strip(const Sums<S>& sums, int row, int column, F f) {
   const Place<S> place;
-  const int y = row + place.row + place.lane / 4, x = column + place.column + place.lane % 4 * 8;
-  auto* const to = static_cast<__nv_bfloat16*>(p.c) + std::size_t(y) * p.n + x;
+  const int y = row + place.row + place.lane / 4, x = column + place.column + place.lane % 4 * 2;
 #pragma unroll
   for (int i = 0; i < 2 * sums.kDown; ++i) {  // eight rows each
 #pragma unroll
-    for (int j = 0; j < sums.kAcross; j += 2) {  // 32 columns each
-      unsigned pairs[4];
+    for (int j = 0; j < sums.kAcross; j += 2) {
+      float2 values[4];
 #pragma unroll
       for (int t = 0; t < 4; ++t) {
         const float (&sum)[4] = sums.at[i / 2][j + t / 2][t % 2];
-        pairs[t] = ampere::packed(sum[i % 2 * 2], sum[i % 2 * 2 + 1]);
+        values[t] = {sum[i % 2 * 2], sum[i % 2 * 2 + 1]};
       }
-      ampere::transpose(pairs, place.lane);
-      *reinterpret_cast<uint4*>(to + std::size_t(i) * 8 * p.n + j * kMma) = {pairs[0], pairs[1], pairs[2], pairs[3]};
+      f(values, y + i * 8, x + j * kMma);
     }
   }
+}
+
+// Stores a warp's values of a strip, rounded to bfloat16. The four lanes of a row have two neighboring columns out of
+// every eight; after an exchange, each has all eight. All lanes must call it, even if some store nothing.
+__device__ inline void store_strip(const float2 (&values)[4], const Product& p, int row, int column, bool inside) {
+  const int lane = threadIdx.x % 32;
+  unsigned pairs[4];
+#pragma unroll
+  for (int t = 0; t < 4; ++t) pairs[t] = ampere::packed(values[t].x, values[t].y);
+  ampere::transpose(pairs, lane);
+  const std::size_t vector = (std::size_t(row) * p.columns + column + lane % 4 * 6) / kVector;
+  if (inside) static_cast<uint4*>(p.c)[vector] = {pairs[0], pairs[1], pairs[2], pairs[3]};
+}
+
+template <class S>
+__device__ void store(const Sums<S>& sums, const Product& p, int row, int column) {
+  each_strip(sums, row, column, [&](const float2(&values)[4], int y, int x) { store_strip(values, p, y, x, true); });
 }

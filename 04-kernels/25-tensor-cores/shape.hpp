@@ -12,6 +12,7 @@ struct Mma {
   static constexpr int kStages = 1;                        // each holds a tile of a and one of b
   static constexpr int kBlocks = 2;                        // that must fit on a multiprocessor
   static constexpr bool kLdmatrix = false, kSwizzled = false, kAhead = false;
+  static constexpr bool kThin = false;  // in 04-29: c may have fewer rows than a tile, and a block few steps
   static constexpr bool kCopies = true, kLoads = true;  // for control runs: copies after the first, fragments too
 };
 struct Ldmatrix : Mma {
@@ -65,10 +66,11 @@ constexpr int kStageBytes = kBytesOfA<S> + kBytesOfB<S>;
 template <class S>
 constexpr int kSharedBytes = S::kStages * kStageBytes<S>;
 
-// c = a × b: n × n elements of bfloat16, contiguous in each row, n a multiple of the tile's sides.
+// c = a × b in bfloat16, contiguous in each row. c has rows × columns elements, each a sum of `inner` products; these
+// numbers are multiples of the tile's sides and of its depth.
 struct Product {
   const void *a, *b;
   void* c;
-  int n;
+  int rows, columns, inner;
   int band;  // how many rows of tiles the tile order visits column by column; 1: row by row
 };

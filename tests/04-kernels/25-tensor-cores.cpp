@@ -303,7 +303,7 @@ TEST_CASE("on a GPU, the kernel reaches 20% of the speed of mma instructions alo
     CU_CHECK(cuLaunchKernel(linear, kSide / kTile, kSide / kTile, 1, kBlock, 1, 1, 0, nullptr, arguments, nullptr));
   });
   const auto pointer = [](const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); };
-  Product product{pointer(x), pointer(w), pointer(y), kSide, 1};
+  Product product{pointer(x), pointer(w), pointer(y), kSide, kSide, kSide, 1};
   void* of_lesson[] = {&product};
   constexpr unsigned kTiles = kSide / OnlyMma::kRows * (kSide / OnlyMma::kColumns);
   const double least = cu::median_device_seconds([&] {
