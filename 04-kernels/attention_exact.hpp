@@ -27,6 +27,10 @@ struct ExactRow {
   double lse, length;
 };
 
+inline __device__ float float_of(const void* matrix, std::size_t at) {
+  return __bfloat162float(static_cast<const __nv_bfloat16*>(matrix)[at]);
+}
+
 template <int kD>
 __device__ void compute_exactly(const Attention& p, Exact* o, ExactRow* rows) {
   constexpr int kEach = kD / kExactKeys;
@@ -35,11 +39,8 @@ __device__ void compute_exactly(const Attention& p, Exact* o, ExactRow* rows) {
   const int y = threadIdx.x / kExactKeys, x = threadIdx.x % kExactKeys, first = blockIdx.x * kExactRows,
             row = first + y;
   const std::size_t head = std::size_t{blockIdx.y} * p.queries, other = std::size_t{blockIdx.y / p.group} * p.keys;
-  const auto load = [&](float& to, const void* matrix, std::size_t at) {
-    to = __bfloat162float(static_cast<const __nv_bfloat16*>(matrix)[at]);
-  };
   for (int i = threadIdx.x; i < kExactRows * kD; i += kExactRows * kExactKeys) {
-    if (first + i / kD < p.queries) load(q[i / kD][i % kD], p.q, (head + first) * kD + i);
+    if (first + i / kD < p.queries) q[i / kD][i % kD] = float_of(p.q, (head + first) * kD + i);
   }
   const int last = keys_of(p, min(first + kExactRows, p.queries) - 1), keys = keys_of(p, row);
   double largest = -INFINITY, sum = 0, length = 0, value[kEach] = {}, magnitude[kEach] = {};
@@ -47,8 +48,8 @@ __device__ void compute_exactly(const Attention& p, Exact* o, ExactRow* rows) {
     __syncthreads();
     for (int i = threadIdx.x; i < kExactKeys * kD; i += kExactRows * kExactKeys) {
       if (from + i / kD >= p.keys) continue;
-      load(k[i / kD][i % kD], p.k, (other + from) * kD + i);
-      load(v[i / kD][i % kD], p.v, (other + from) * kD + i);
+      k[i / kD][i % kD] = float_of(p.k, (other + from) * kD + i);
+      v[i / kD][i % kD] = float_of(p.v, (other + from) * kD + i);
     }
     __syncthreads();
     double score = 0;

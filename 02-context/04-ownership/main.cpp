@@ -48,6 +48,12 @@ std::size_t free_on_device() {
   return free;
 }
 
+struct Resource {
+  const char* name;
+  CUdeviceptr address;
+  std::string before;
+};
+
 int main() {
   CU_CHECK(cuInit(0));
   CUdevice device;
@@ -73,11 +79,6 @@ int main() {
   CU_CHECK(cuLibraryGetGlobal(&in_library, nullptr, library, "number"));
   CU_CHECK(cuCtxSynchronize());
 
-  struct Resource {
-    const char* name;
-    CUdeviceptr address;
-    std::string before;
-  };
   std::vector<Resource> resources = {{"cuMemAlloc", memory, ""},
                                      {"cuMemHostAlloc", reinterpret_cast<CUdeviceptr>(pinned), ""},
                                      {"a module's variable", variable, ""},
