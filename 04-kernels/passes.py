@@ -45,7 +45,9 @@ def bars(axes, rows, peak):
 def roofline(axes, rows, peak, passes_per_second, left):
     right, ridge = 2500, peak / (passes_per_second / 1e9)
     axes.plot([left, ridge, right], [left * passes_per_second / 1e9, peak, peak], color=plots.LIGHT_INK)
-    axes.annotate("one pass per clock cycle", (max(40, 2.4 * left), max(40, 2.4 * left) * passes_per_second / 1e9), (-8, 6), textcoords="offset points", ha="right")
+    axes.annotate(
+        "one pass per clock cycle", (max(40, 2.4 * left), max(40, 2.4 * left) * passes_per_second / 1e9), (-8, 6), textcoords="offset points", ha="right"
+    )
     axes.annotate(f"{peak:.0f} GFLOP/s", (right, peak), (0, 6), textcoords="offset points", ha="right")
     lowest = None
     for name, intensity, speed in sorted(rows, key=lambda row: -row[2]):

@@ -14,4 +14,8 @@ PASSES = {
     "register_2d": 203453,
 }
 
-plots.main(lambda figure, record: passes.draw(figure, record, PASSES, left=1), "Speed of four product kernels, and the kernels on the roofline of shared memory", size=(7.4, 6.6))
+plots.main(
+    lambda figure, record: passes.draw(figure, record, PASSES, left=1),
+    "Speed of four product kernels, and the kernels on the roofline of shared memory",
+    size=(7.4, 6.6),
+)

@@ -17,4 +17,8 @@ PASSES = {
     "prefetched": 93629,
 }
 
-plots.main(lambda figure, record: passes.draw(figure, record, PASSES, left=50), "Speed of seven product kernels, and the kernels on the roofline of shared memory", size=(7.4, 7.4))
+plots.main(
+    lambda figure, record: passes.draw(figure, record, PASSES, left=50),
+    "Speed of seven product kernels, and the kernels on the roofline of shared memory",
+    size=(7.4, 7.4),
+)

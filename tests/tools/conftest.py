@@ -8,7 +8,6 @@ import pytest
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / "common")]
 
 from bare import a_house  # noqa: F401 - a fixture
-
 from course import history
 
 

@@ -14,17 +14,16 @@ import struct
 import subprocess
 import tempfile
 import termios
-import threading
 import time
 import unittest
 from unittest import mock
 
 import pytest
 
-from course import ROOT, build, clean, environment, feedback, history, places, possible, progress, reading
+from course import ROOT, build, clean, environment, feedback, places, possible, reading
 from course.cases import Case
 from course.commands import COMMANDS, VARIABLES
-from course.lessons import Lesson, beside, every, lessons
+from course.lessons import beside, every, lessons
 from course.places import Place
 from course.verdict import Kind, Verdict
 from houses import house

@@ -9,14 +9,14 @@ struct Tiles {
 __device__ float4& vector(float& first) { return *reinterpret_cast<float4*>(&first); }
 __device__ const float4& vector(const float& first) { return *reinterpret_cast<const float4*>(&first); }
 
-extern "C" __global__ void __launch_bounds__(kThreads, 2) multiply(const float* __restrict__ a,
-                                                                   const float* __restrict__ b, float* __restrict__ c,
-                                                                   int rows, int columns, int inner) {
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
+    multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int rows, int columns,
+             int inner) {
   __shared__ Tiles tiles;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int y = warp / 4 * 64 + lane / 4 * 4, x = warp % 4 * 32 + lane % 4 * 4;  // the first group
   constexpr int kNextRow = 32, kNextColumn = 16;                                 // the next group
-  const int row = threadIdx.x / 32, column = threadIdx.x % 32 * 4;               // the vectors that the thread copies
+  const int row = threadIdx.x / 32, column = threadIdx.x % 32 * 4;  // the vectors that the thread copies
   a += static_cast<size_t>(row) * rows + blockIdx.y * kTile + column;
   b += static_cast<size_t>(row) * columns + blockIdx.x * kTile + column;
 
