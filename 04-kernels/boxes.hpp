@@ -26,8 +26,8 @@ __device__ void multiply(float (&sums)[kSums], const Box* a, const Box* b, bool 
   const std::uint64_t matrix_a = hopper::matrix_descriptor(a), matrix_b = hopper::matrix_descriptor(b);
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
-    // 16 products further are 32 bytes in the rows of a K-major matrix, and otherwise 16 rows of 128 bytes. Descriptors
-    // count in units of 16 bytes.
+    // The elements for the next 16 products begin 32 bytes further in each row of a K-major matrix, and otherwise 16
+    // rows of 128 bytes further. Descriptors count in units of 16 bytes.
     constexpr int kNext = kB == hopper::Major::kK ? 2 : 128;
     hopper::wgmma<kB>(sums, matrix_a + 2 * k, matrix_b + kNext * k, accumulate || k > 0);
   }
