@@ -43,14 +43,16 @@ objects_of = build/tests/$2.o build/tests/catch_main.o $(if $(call answer,$1,cpp
 kernels_of = $(if $(call answer,$1,cu),build/tests/$1/exercise.ptx) $(if $(wildcard $2/kernels.cu),build/tests/$1/kernels.ptx) \
   $(if $(wildcard tests/$2.cu),build/tests/$1/check.ptx)
 
+# In one line: make grade reads the command.
+quick_link_of = $(if $(filter exercise,$(notdir $1)),,$(QUICK_LINK))
+
 # The trainer may start one while another make still links it, so it takes its place whole.
 JUDGED := $(filter build/tests/%/check,$(WANTED) $(MAKECMDGOALS))
 JUDGED := $(filter-out $(patsubst %,build/tests/%/check,$(notdir $(wildcard tests/[a-z]*))),$(JUDGED))
 $(JUDGED): build/tests/%/check: $$(call objects_of,$$*,$$(call lesson_in,$$*)) \
     | $$(call kernels_of,$$*,$$(call lesson_in,$$*)) build/simulator/libcuda.so
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -pthread $(filter %.o,$^) $(CATCH_LIBS) $(if $(filter exercise,$(notdir $*)),,$(QUICK_LINK)) $(DRIVER) $(LIBS) \
-	  -o $@.$$$$ && mv -f $@.$$$$ $@
+	$(Q)$(CXX) -pthread $(filter %.o,$^) $(CATCH_LIBS) $(call quick_link_of,$*) $(DRIVER) $(LIBS) -o $@.$$$$ && mv -f $@.$$$$ $@
 
 # ---- Suites ----------------------------------------------------------------------------------------------------------------
 #
