@@ -141,10 +141,14 @@ class Process {
     if (id_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
     if (id_ == 0) run_and_exit(run, there.number);
   }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
+  Process(Process&& other) noexcept
+      : socket(std::move(other.socket)),
+        id_(other.id_),
+        ended_(std::exchange(other.ended_, true)),
+        status_(other.status_) {}
+  Process& operator=(Process&&) = delete;
   ~Process() {
-    shutdown(socket.number, SHUT_RDWR);  // closing is not enough: children that were forked later have copies
+    if (socket.number >= 0) shutdown(socket.number, SHUT_RDWR);  // closing is not enough: children that were forked later have copies
     socket = {};
     wait();
   }

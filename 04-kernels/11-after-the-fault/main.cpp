@@ -1,5 +1,5 @@
 // A supervisor, which never calls cuInit, lets a worker's kernel fault, and tries seven ways to continue the service.
-#include "processes.hpp"
+#include "messages.hpp"
 
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -86,23 +87,23 @@ CUresult with_fork() {
 }
 
 // Serves requests until the supervisor closes the socket. The first reply says that the process is ready.
-void serve(const Socket& supervisor, const Model& model) {
-  supervisor.tell(reply_of(model));
-  for (Request request; supervisor.hear(request);) {
-    switch (request.what) {
-      case Request::infer: supervisor.tell(reply_of(model)); break;
-      case Request::fault: supervisor.tell(Reply{fault(model)}); break;
-      case Request::new_context: supervisor.tell(Reply{with_new_context()}); break;
-      case Request::primary_reset: supervisor.tell(Reply{with_primary_reset()}); break;
-      case Request::fork_child: supervisor.tell(Reply{with_fork()}); break;
-      default: supervisor.tell(Reply{CUDA_ERROR_NOT_SUPPORTED});
+void serve(int supervisor, const Model& model) {
+  cu::send(supervisor, reply_of(model));
+  while (const auto request = next_request(supervisor)) {
+    switch (request->what) {
+      case Request::infer: cu::send(supervisor, reply_of(model)); break;
+      case Request::fault: cu::send(supervisor, Reply{fault(model)}); break;
+      case Request::new_context: cu::send(supervisor, Reply{with_new_context()}); break;
+      case Request::primary_reset: cu::send(supervisor, Reply{with_primary_reset()}); break;
+      case Request::fork_child: cu::send(supervisor, Reply{with_fork()}); break;
+      default: cu::send(supervisor, Reply{CUDA_ERROR_NOT_SUPPORTED});
     }
   }
 }
 
 // A worker that uses the weights of another process. No owners: after a fault, only the end of the process releases
 // anything.
-void attached_worker(const Socket& supervisor, const Published& published) {
+void attached_worker(int supervisor, const Published& published) {
   CU_CHECK(cuInit(0));
   CUcontext context;
   CU_CHECK(cuDevicePrimaryCtxRetain(&context, 0));
@@ -113,7 +114,7 @@ void attached_worker(const Socket& supervisor, const Published& published) {
 }
 
 // A worker that copies the weights to the device itself.
-void loading_worker(const Socket& supervisor, const float* weights, std::size_t count) {
+void loading_worker(int supervisor, const float* weights, std::size_t count) {
   cu::Primary context;
   cu::Memory memory(count * sizeof(float));
   CU_CHECK(cuMemcpyHtoD(memory.address, weights, count * sizeof(float)));
@@ -142,12 +143,12 @@ CUresult restore(int process) {
 // Owns the weights and launches no kernels, so it cannot fault. Publishes them, and reports how much device memory is
 // in use.
 // The weights take `bytes`, or 1/128 of the device's memory. If they do not fit twice, publishes nothing.
-void keeper(const Socket& supervisor, std::size_t bytes = 0) {
+void keeper(int supervisor, std::size_t bytes = 0) {
   cu::Primary context;
   std::size_t free, total;
   CU_CHECK(cuMemGetInfo(&free, &total));
   if (bytes == 0) bytes = total / 128;
-  if (2 * bytes > free) return supervisor.tell(Published{});
+  if (2 * bytes > free) return cu::send(supervisor, Published{});
   Published published{{}, bytes / sizeof(float)};
   cu::Memory weights(published.count * sizeof(float));
   const float one = 1;
@@ -156,16 +157,16 @@ void keeper(const Socket& supervisor, std::size_t bytes = 0) {
   CU_CHECK(cuMemsetD32(weights.address, bits, published.count));
   CU_CHECK(cuCtxSynchronize());
   CU_CHECK(cuIpcGetMemHandle(&published.handle, weights.address));
-  supervisor.tell(published);
-  for (Request request; supervisor.hear(request);) {
+  cu::send(supervisor, published);
+  while (const auto request = next_request(supervisor)) {
     Reply reply;
-    if (request.what == Request::memory_in_use) {
+    if (request->what == Request::memory_in_use) {
       reply.result = cuMemGetInfo(&free, &total);
       reply.number = static_cast<double>(total - free) / (1 << 20);
     }
-    if (request.what == Request::checkpoint) reply.result = checkpoint(request.number);
-    if (request.what == Request::restore) reply.result = restore(request.number);
-    supervisor.tell(reply);
+    if (request->what == Request::checkpoint) reply.result = checkpoint(request->number);
+    if (request->what == Request::restore) reply.result = restore(request->number);
+    cu::send(supervisor, reply);
   }
 }
 
@@ -182,8 +183,8 @@ bool right(const Reply& reply) { return reply.result == CUDA_SUCCESS && reply.nu
 
 // The service: one process keeps the weights, and workers serve requests.
 struct Service {
-  Process keeper{[](Socket socket) { ::keeper(socket); }};
-  Published published = keeper.hear<Published>();
+  cu::Process keeper{[](int socket) { ::keeper(socket); }};
+  Published published = cu::receive<Published>(keeper.socket.number);
   float* host = weights_on_host(published.count);
   bool as_expected = true;
   CUresult last_fault = CUDA_SUCCESS;
@@ -194,27 +195,27 @@ struct Service {
   };
   std::vector<Row> rows;
 
-  Process attached() const {
-    return Process([this](Socket socket) { attached_worker(socket, published); });
+  cu::Process attached() const {
+    return cu::Process([this](int socket) { attached_worker(socket, published); });
   }
-  Process loading() const {
-    return Process([this](Socket socket) { loading_worker(socket, host, published.count); });
+  cu::Process loading() const {
+    return cu::Process([this](int socket) { loading_worker(socket, host, published.count); });
   }
-  double memory_in_use() const { return keeper.ask({Request::memory_in_use}).number; }
+  double memory_in_use() const { return ask(keeper, {Request::memory_in_use}).number; }
 
   // A worker that has served a request and whose kernel has then faulted. Stores what the faulty request returned.
-  Process faulty() {
-    Process worker = attached();
-    as_expected &= right(worker.hear<Reply>());
-    last_fault = worker.ask({Request::fault}).result;
+  cu::Process faulty() {
+    cu::Process worker = attached();
+    as_expected &= right(reply_from(worker));
+    last_fault = ask(worker, {Request::fault}).result;
     as_expected &= last_fault == CUDA_ERROR_ILLEGAL_ADDRESS;
     return worker;
   }
 
   // Lets a worker fault, and tries to continue in it.
   void attempt(const char* what, decltype(Request::what) how, CUresult expected) {
-    const Process worker = faulty();
-    const CUresult result = worker.ask({how}).result;
+    const cu::Process worker = faulty();
+    const CUresult result = ask(worker, {how}).result;
     std::printf("%-38s| %s\n", what, cu::name(result));
     as_expected &= result == expected;
   }
@@ -222,7 +223,7 @@ struct Service {
   // Measures how long recover() takes from the fault to the first reply, which it returns.
   template <class Recover>
   void recovery(const char* what, double waiting, Recover recover) {
-    const Process worker = faulty();
+    const cu::Process worker = faulty();
     const auto start = Clock::now();
     as_expected &= right(recover());
     rows.push_back({what, std::chrono::duration<double, std::milli>(Clock::now() - start).count(), waiting});
@@ -241,10 +242,10 @@ struct Service {
 
 // How long a new process needs for its steps, and for a copy of the weights instead of attaching to them.
 void control(std::size_t gib) {
-  const Process keeper([gib](Socket socket) { ::keeper(socket, gib << 30); });
-  const Published published = keeper.hear<Published>();
+  const cu::Process keeper([gib](int socket) { ::keeper(socket, gib << 30); });
+  const Published published = cu::receive<Published>(keeper.socket.number);
   if (published.count == 0) return;
-  const Process worker([&](Socket supervisor) {
+  const cu::Process worker([&](int supervisor) {
     const auto since = [](Clock::time_point start) {
       return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     };
@@ -270,9 +271,9 @@ void control(std::size_t gib) {
     }
     std::printf("\n");
     std::fflush(stdout);
-    supervisor.tell(Reply{});
+    cu::send(supervisor, Reply{});
   });
-  worker.hear<Reply>();
+  reply_from(worker);
 }
 
 int main(int count, char** words) try {
@@ -287,26 +288,26 @@ int main(int count, char** words) try {
   service.attempt("it resets the primary context", Request::primary_reset, CUDA_ERROR_ILLEGAL_ADDRESS);
   service.attempt("it forks a child, which calls cuInit", Request::fork_child, CUDA_ERROR_NOT_INITIALIZED);
 
-  std::optional<Process> fresh[2];
+  std::optional<cu::Process> fresh[2];
   service.recovery("a new process loads the weights", 0,
-                   [&] { return fresh[0].emplace(service.loading()).hear<Reply>(); });
+                   [&] { return reply_from(fresh[0].emplace(service.loading())); });
   service.recovery("a new process attaches to them", 0,
-                   [&] { return fresh[1].emplace(service.attached()).hear<Reply>(); });
+                   [&] { return reply_from(fresh[1].emplace(service.attached())); });
 
   double before = service.memory_in_use();
-  const Process standby = service.attached();
-  standby.hear<Reply>();
+  const cu::Process standby = service.attached();
+  reply_from(standby);
   service.recovery("a standby, attached to them", service.memory_in_use() - before,
-                   [&] { return standby.ask({Request::infer}); });
+                   [&] { return ask(standby, {Request::infer}); });
 
   before = service.memory_in_use();
-  const Process stored = service.loading();
-  stored.hear<Reply>();
-  const CUresult offered = service.keeper.ask({Request::checkpoint, stored.id()}).result;
+  const cu::Process stored = service.loading();
+  reply_from(stored);
+  const CUresult offered = ask(service.keeper, {Request::checkpoint, stored.id()}).result;
   if (offered == CUDA_SUCCESS) {
     service.recovery("a checkpointed process is restored", service.memory_in_use() - before, [&] {
-      const Reply restored = service.keeper.ask({Request::restore, stored.id()});
-      return restored.result == CUDA_SUCCESS ? stored.ask({Request::infer}) : restored;
+      const Reply restored = ask(service.keeper, {Request::restore, stored.id()});
+      return restored.result == CUDA_SUCCESS ? ask(stored, {Request::infer}) : restored;
     });
   }
   service.print_recoveries();

@@ -105,3 +105,13 @@ TEST_CASE("the end of its scope ends a child, even if a later child has a copy o
   first.reset();  // hangs if only the last copy of the socket ended the child
   second.reset();
 }
+
+TEST_CASE("a moved process is the same child, which ends once") {
+  cu::Process made([](int socket) { cu::send(socket, 3 * cu::receive<int>(socket)); });
+  const pid_t id = made.id();
+  cu::Process kept(std::move(made));
+  CHECK(kept.id() == id);
+  cu::send(kept.socket.number, 7);
+  CHECK(cu::receive<int>(kept.socket.number) == 21);
+  CHECK(kept.wait() == 0);
+}
