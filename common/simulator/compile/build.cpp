@@ -67,7 +67,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The compiler's path; empty: there is none.
+// The compiler's path, or an empty string if no compiler was found.
 std::string find_compiler() {
   std::string path = environment("PATH");
   std::vector<std::string> names = {environment("CXX"), "g++", "clang++", "c++"};
@@ -170,7 +170,7 @@ bool compile(const std::string& work) {
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
 #if defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 34)
-  posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // who reads from the program's pipes does not wait for us
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // a reader of the program's pipes need not wait for the compiler
 #endif
 #endif
   // The thread that calls this blocks all signals; the compiler is not to.

@@ -12,11 +12,11 @@ struct Source {
   std::string name, text;
 };
 
-// The library in the cache that was made of this text before, if it is whole; nothing: there is none.
+// The library that was compiled from this text before, if the cache contains it undamaged.
 std::optional<std::filesystem::path> kept(const Source& source);
-// The same, compiled if need be. Nothing: there is no compiler, no room, or the compiler has failed.
+// The same, but compiles the text if necessary. Empty if there is no compiler or no space, or if the compiler fails.
 std::optional<std::filesystem::path> make(const Source& source);
-// Whether the end of a library is its mark, which make() has appended.
+// Whether a library ends with the mark that make() appends, so that nothing of it is missing.
 bool is_whole(const std::filesystem::path& library);
 // Null if it is no library of ours.
 const Compiled* load(const std::filesystem::path& library);

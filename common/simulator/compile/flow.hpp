@@ -10,11 +10,11 @@
 
 namespace cudasim::compile {
 
-// How the threads of a block lie in a warp. A row is a part of a warp in which %tid.x grows by one from lane to lane
-// and %tid.y and %tid.z stay the same.
+// How the threads of a block are distributed to the lanes of its warps. A row is a part of a warp in which %tid.x grows
+// by one from lane to lane while %tid.y and %tid.z stay the same.
 struct Shape {
-  u32 rows = 1;       // of a warp: 1, 2 or 4
-  bool even = false;  // the block's threads lie in such rows
+  u32 rows = 1;       // in each warp: 1, 2 or 4
+  bool even = false;  // every warp consists of such rows
 };
 Shape shape_of(const Dim3& block);
 

@@ -386,7 +386,7 @@ void Writer::declare() {
     }
   }
   for (const Slot slot : rows) line("Each<" + unsigned_of(bytes_.at(slot)) + "> " + row_name(slot) + ";");
-  // Of lanes that do not execute, the variables keep what is in the frame.
+  // For lanes that do not execute, the variables keep the values in the frame.
   for (const Slot slot : masks)
     line("u32 " + mask_name(slot) + " = " + (together_ ? "0" : "*at<u32>(f, " + text(slot) + ")") + ";");
 }

@@ -55,7 +55,7 @@ bool Writer::may_write(u32 i) const {
   return kind == Operation::stores || kind == Operation::branch || flow_.uses_handler(i, kinds_);
 }
 
-// What the addresses of a load or store are made of, but for the offset.
+// What the addresses of a load or store consist of, except for the offset.
 std::string Writer::key_of(u32 i) const {
   const Operation& operation = flow_.operations()[i];
   const Instruction& at = instruction(i);

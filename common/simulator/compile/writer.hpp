@@ -94,7 +94,7 @@ class Writer {
   struct Place {  // where the lanes of a scattered access touch memory
     std::string host, offset, scale, mask;  // host + u64(offset[lane]) * scale, of the lanes of the mask
   };
-  // Loads with one address but for their offsets, which one test serves.
+  // Loads whose addresses differ only in their offsets: one test checks them all.
   struct Group {
     u32 last = 0;  // instruction
     i64 least = 0;  // offset

@@ -1,7 +1,7 @@
 // A family: a program and the processes that it has forked. They share the simulated devices as processes share a GPU:
-// what one of them allocates is missing for the others, and their kernels take turns (turns.hpp). The parent may not
-// have initialized its driver before it forks, so the first fork prepares the family, in memory that all its members
-// have. A program that a member starts with exec is not of the family.
+// memory that one of them allocates is not available to the others, and their kernels are time-sliced (turns.hpp). A
+// parent may fork before it has initialized its driver, so the first fork prepares the family, in memory that all
+// members share. A program that a member starts with exec does not belong to the family.
 #pragma once
 #include "common/simulator/types.hpp"
 
@@ -21,7 +21,7 @@ struct Family {
     std::atomic<bool> away;  // a checkpoint has moved them to the host
   };
 
-  // Memory that several members may have. It counts once, whoever has it.
+  // Memory that several members can share. It counts only once.
   struct Piece {
     u64 serial;  // 0: the place is free
     u64 bytes;

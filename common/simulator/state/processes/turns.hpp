@@ -1,5 +1,5 @@
-// Time slices: the processes of a family take turns with a device. While one has its turn, its kernels run, and those
-// of the others wait between two blocks, or within a block that runs for long.
+// Time slices: a device runs the kernels of one process of a family at a time. The kernels of the other processes wait
+// between two blocks, or within a block that runs for long.
 #pragma once
 #include "common/simulator/types.hpp"
 
