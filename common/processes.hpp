@@ -148,7 +148,8 @@ class Process {
         status_(other.status_) {}
   Process& operator=(Process&&) = delete;
   ~Process() {
-    if (socket.number >= 0) shutdown(socket.number, SHUT_RDWR);  // closing is not enough: children that were forked later have copies
+    if (socket.number >= 0)
+      shutdown(socket.number, SHUT_RDWR);  // closing is not enough: children that were forked later have copies
     socket = {};
     wait();
   }

@@ -170,7 +170,8 @@ bool compile(const std::string& work) {
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
 #if defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 34)
-  posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // a reader of the program's pipes need not wait for the compiler
+  posix_spawn_file_actions_addclosefrom_np(&actions,
+                                           3);  // a reader of the program's pipes need not wait for the compiler
 #endif
 #endif
   // The thread that calls this blocks all signals; the compiler is not to.
