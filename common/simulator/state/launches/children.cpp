@@ -58,14 +58,11 @@ std::vector<Child> take_launched(Context& context, ChildTable table, u64 grid) {
 
 ChildPlace* take_place(const ContextLaunch& parent) {
   std::atomic<u64>& pending = parent.owner->pending_launches;
-  u64 unfinished = 0;
+  const u64 limit = parent.owner->limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT);
   {
     const std::scoped_lock lock(line().mutex);
-    unfinished = line().of_grid[parent.grid_id].unfinished;
-  }
-  if (pending++ + unfinished >= parent.owner->limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT)) {
-    --pending;
-    return nullptr;
+    if (pending + line().of_grid[parent.grid_id].unfinished >= limit) return nullptr;
+    ++pending;
   }
   const ChildTable table = child_table(*parent.program);
   static std::atomic<u32> next{0};  // behind the place that was taken last, most are free
@@ -82,18 +79,19 @@ ChildPlace* take_place(const ContextLaunch& parent) {
   return nullptr;
 }
 
-void give_back(Context& context, ChildPlace& place, bool still_pending) {
+void give_back(Context& context, ChildPlace& place, bool launched) {
   const u64 grid = std::atomic_ref<u64>(place.grid).exchange(0);
   std::atomic_ref<u32>(place.state) = 0;
-  if (!still_pending) --context.pending_launches;
+  if (!launched) --context.pending_launches;
   const std::scoped_lock lock(line().mutex);
   --line().of_grid[grid].places;
 }
 
-bool put_in_line(u64 grid, u64 thread, Child child) {
+bool put_in_line(u64 grid, u64 thread, Child child, Context* counted) {
   const std::scoped_lock lock(line().mutex);
   Asked& asked = line().of_grid[grid];
   if (asked.children.size() == kMostChildren) return false;
+  if (counted != nullptr && !child.counts) --counted->pending_launches;
   if (!child.counts && ++asked.of_thread[thread] <= kUnfinished) ++asked.unfinished;
   asked.children.push_back(std::move(child));
   return true;

@@ -44,8 +44,8 @@ ChildTable child_table(const Program& program);
 // reached: the places that have been taken, and the tail launches, count until they begin; of the other children of the
 // grid, the latest of each thread (kUnfinished).
 ChildPlace* take_place(const ContextLaunch& parent);
-// `still_pending`: the launch goes on counting.
-void give_back(Context& context, ChildPlace& place, bool still_pending = false);
+// `launched`: put_in_line() has already counted the child as what it is now.
+void give_back(Context& context, ChildPlace& place, bool launched = false);
 
 // One launch.
 struct Child {
@@ -67,8 +67,10 @@ constexpr u64 kTailStream = 3;  // cudaStreamTailLaunch
 constexpr u32 kUnfinished = 16;
 constexpr u32 kMostChildren = 1 << 20;  // of one grid
 
-// `thread` numbers the threads of the grid. False if the grid has launched kMostChildren.
-bool put_in_line(u64 grid, u64 thread, Child child);
+// `thread` numbers the threads of the grid. False if the grid has launched kMostChildren. `counted`: the context whose
+// pending launches have included this one since take_place(). A tail stays among them; any other child is unfinished
+// from now on, and another thread's take_place() counts it exactly once.
+bool put_in_line(u64 grid, u64 thread, Child child, Context* counted = nullptr);
 
 // A variable that the device runtime has brought into a program; null if it has not.
 const Global* runtime_variable(const Program& program, std::string_view name);

@@ -178,29 +178,31 @@ Error judge(const Caller& c, const ChildPlace& place, const Kernel*& kernel) {
   return Error::invalid_configuration;
 }
 
-Error put_in_line(const Caller& c, Child child) {
+Error put_in_line(const Caller& c, Child child, Context* counted = nullptr) {
   if (child.stream != kTailStream) child.from = launch_point(c.warp, c.lane);
   const Block& block = *c.warp.block;
   const u64 thread = block.number * block.grid->threads + c.warp.index * kWarpSize + c.lane;
-  return cudasim::put_in_line(c.launch.grid_id, thread, std::move(child)) ? Error::none : Error::too_many_launches;
+  const bool launched = cudasim::put_in_line(c.launch.grid_id, thread, std::move(child), counted);
+  return launched ? Error::none : Error::too_many_launches;
 }
 
 // Checks the launch again: kernels can write to the place.
 Error launch(const Caller& c, ChildPlace& place, StreamHandle stream) {
   const Kernel* kernel = nullptr;
   Error error = judge(c, place, kernel);
-  const bool tail = static_cast<u64>(stream) == kTailStream;
   if (error == Error::none) {
-    error = put_in_line(c, {.kernel = kernel,
-                            .blocks = place.blocks,
-                            .threads = place.threads,
-                            .dynamic_shared = place.dynamic_shared,
-                            .stream = static_cast<u64>(stream),
-                            .parameters = {place.parameters, place.parameters + kernel->parameter_bytes},
-                            .then = {},
-                            .counts = tail});
+    error = put_in_line(c,
+                        {.kernel = kernel,
+                         .blocks = place.blocks,
+                         .threads = place.threads,
+                         .dynamic_shared = place.dynamic_shared,
+                         .stream = static_cast<u64>(stream),
+                         .parameters = {place.parameters, place.parameters + kernel->parameter_bytes},
+                         .then = {},
+                         .counts = static_cast<u64>(stream) == kTailStream},
+                        &c.context);
   }
-  give_back(c.context, place, tail && error == Error::none);
+  give_back(c.context, place, error == Error::none);
   return error;
 }
 
