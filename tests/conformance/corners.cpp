@@ -178,6 +178,7 @@ FRESH_CASE("Calls that a capture cannot hold, and some that it can", "[streams]"
 
   // What was captured is done by each launch.
   CU_CHECK(cuMemsetD32(d, 0, 16));
+  CU_CHECK(cuCtxSynchronize());  // the stream does not wait for the fill, which is in the default stream
   CU_CHECK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   CU_CHECK(cuStreamWriteValue32(s, d, 41, 0));
   CU_CHECK(cuStreamWaitValue32(s, d, 41, CU_STREAM_WAIT_VALUE_EQ));
