@@ -1,0 +1,55 @@
+"""The command `cudasim`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+
+from cudasim import commands, places
+from cudasim.problem import DoesNotCompile, Problem
+
+NAMES = [module.name for module in pkgutil.iter_modules(commands.__path__) if module.name != "program"]
+HELP = """cudasim runs CUDA programs on a simulated GPU.
+
+    cudasim prog.cu arguments…            compiles a program with nvcc, and runs it
+    cudasim run ./prog arguments…         runs a program that is compiled already
+    cudasim check prog.cu arguments…      runs it with all checks: races, uninitialized memory, barriers, leaks
+    cudasim profile prog.cu arguments…    counts instructions, memory transactions and bank conflicts
+    cudasim see prog.cu arguments…        makes a film of its kernels: one HTML file
+    eval "$(cudasim activate)"            switches this shell over, for make and CMake
+
+    cudasim COMMAND --help explains a command. cudasim --version shows what is installed.
+"""
+
+
+def call(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(HELP, end="")
+        return 0
+    if words[0] == "--version":
+        print(f"cudasim {places.version()}")
+        return 0
+    name, rest = (words[0], words[1:]) if words[0] in NAMES else ("run", words)
+    module = importlib.import_module(f"cudasim.commands.{name}")
+    if rest[:1] in (["-h"], ["--help"]):
+        print((module.__doc__ or "").strip())
+        return 0
+    return int(module.main(rest))
+
+
+def main() -> int:
+    try:
+        return call(sys.argv[1:])
+    except DoesNotCompile as why:
+        print(why.errors, end="", file=sys.stderr)
+        return why.status
+    except Problem as why:
+        print(f"cudasim: {why}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+"""Where the simulator's libraries and the CUDA compiler are: in the installed package, or in the build folder of the repository."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+from cudasim.problem import Problem
+
+HERE = pathlib.Path(__file__).resolve().parent
+IS_INSTALLED = (HERE / "lib").is_dir()
+ROOT = HERE if IS_INSTALLED else HERE.parents[3]
+# The runtime and the driver: folders for LD_LIBRARY_PATH and LIBRARY_PATH.
+LIBRARIES = [HERE / "lib"] if IS_INSTALLED else [ROOT / "build/runtime", ROOT / "build/simulator"]
+
+
+def version() -> str:
+    return importlib.metadata.version("cudasim") if IS_INSTALLED else (ROOT / "common/VERSION").read_text(encoding="utf-8").strip()
+
+
+def libraries() -> list[pathlib.Path]:
+    """The folders of the libraries. In the repository, make builds them when they are first needed."""
+    if IS_INSTALLED or all((folder / name).exists() for folder, name in zip(LIBRARIES, ("libcudart.so.13", "libcuda.so.1"))):
+        return LIBRARIES
+    if subprocess.run(["make", "-C", str(ROOT), "simulator"], stdout=sys.stderr, check=False).returncode:
+        raise Problem("the simulated GPU could not be built")
+    return LIBRARIES
+
+
+def nvcc() -> str:
+    """The nvcc on the PATH, or else the one that came with this package or with the repository."""
+    if found := shutil.which("nvcc"):
+        return found
+    roots = [ROOT / "build/toolkit"] if not IS_INSTALLED else pathlib.Path(sysconfig.get_paths()["purelib"]).glob("nvidia/cu*")
+    for root in roots:
+        if os.access(root / "bin/nvcc", os.X_OK):
+            return str(root / "bin/nvcc")
+    if IS_INSTALLED:
+        raise Problem("there is no nvcc, neither on the PATH nor in this Python environment. Type: pip install nvidia-cuda-nvcc nvidia-cuda-cccl")
+    raise Problem("there is no nvcc on the PATH, and none in build/toolkit. Type: make simulator")
