@@ -35,6 +35,7 @@ PACKAGES = {
     "tidy": (250, "clang-tidy", "which looks for mistakes in C++", "50 MB to download, 150 MB on disk"),
     "plots": (250, "matplotlib", "which draws the plots", "40 MB to download, up to 170 MB on disk"),
 }
+TORCH_NEEDS = ("torch", "triton")  # PyTorch, and what is looked for with it
 ASK_TORCH = """import os, torch
 print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.path.dirname(torch.__file__))"""
 
@@ -196,6 +197,22 @@ def find_torchvision(environment: Environment, torch: str) -> dict[str, str]:
     raise Missing("the torchvision that was fetched does not work with this PyTorch")
 
 
+def find_triton(environment: Environment, torch: str) -> dict[str, str]:
+    """Triton for lessons 05-08 and 05-14. A PyTorch with CUDA brings its own; for one without, the pinned version is fetched."""
+    works = "import torch, triton; triton.jit, torch.library.triton_op"
+    if environment.runs(works):
+        return {"TRITON": "yes"}
+    pinned, pin = pins("pytorch")[0].split("==")[1], pins("triton")[0]
+    if torch.split("+")[0] != pinned:
+        raise Missing(f"Triton is not installed, and the pinned one is for PyTorch {pinned}, not {torch}")
+    what = "Fetching Triton, the compiler of lessons 05-08 and 05-14 (190 MB to download, 690 MB on disk)."
+    folder = f"triton-{pin.split('==')[1]}-{TAG}"
+    environment.add("triton", fetch.fetch(folder, 1000, "Triton", what, lambda part: fetch.pip(part, "--no-deps", pin)))
+    if environment.runs(works):
+        return {"TRITON": "yes"}
+    raise Missing("the Triton that was fetched does not work with this PyTorch")
+
+
 def find_python(needs: list[str]) -> dict[str, str]:
     """The environment, with the packages that are needed."""
     environment = Environment()
@@ -212,4 +229,7 @@ def find_python(needs: list[str]) -> dict[str, str]:
         if found.get("TORCH"):
             advice = "Lesson 05-10 runs without it, but leaves out the comparison."
             found |= attempt("TORCHVISION", lambda: find_torchvision(environment, found["TORCH"]), advice)
+        if found.get("TORCH") and "triton" in needs:
+            advice = f"{pip_advice(pins('triton')[0])}. Until then, the lessons that need Triton are skipped."
+            found |= attempt("TRITON", lambda: find_triton(environment, found["TORCH"]), advice)
     return found

@@ -509,7 +509,8 @@ def folder_asked():
 
 def needs_of(submissions):
     """Lessons in Python need PyTorch, which is looked for only if a student has submitted one."""
-    return ["torch", "pytest"] if any(lesson.is_python for own in submissions.values() for lesson in own) else []
+    python = [lesson for own in submissions.values() for lesson in own if lesson.is_python]
+    return ["torch", "pytest", *{package: None for lesson in python for package in lesson.packages}] if python else []
 
 
 def refuse_unbounded(enclosed):

@@ -48,9 +48,9 @@ The trainer watches your exercise's file. Open it in any editor, here or in anot
 
 
 def lacks_torch(lesson):
-    """Does this lesson need PyTorch, or pytest, and set-up has not found it?"""
+    """Does this lesson need PyTorch, pytest or another package, and set-up has not found it?"""
     found = facts()
-    return lesson.is_python and not (found.get("TORCH") and found.get("PYTEST"))
+    return lesson.is_python and not all(found.get(name.upper()) for name in ("torch", "pytest", *lesson.packages))
 
 
 class Trainer:
@@ -262,7 +262,7 @@ class Trainer:
         return None
 
     def fetch_torch(self):
-        words, own = command("setup", "catch2", "tools", "torch", "pytest")
+        words, own = command("setup", "catch2", "tools", "torch", "pytest", *self.lesson.packages)
         self.screen.run(words, cwd=ROOT, env=own)
         self.verdict = self.run_result = None
         self.lacks_torch = lacks_torch(self.lesson)

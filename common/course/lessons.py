@@ -20,6 +20,9 @@ PART_OF = {"before-init": "checking", "no-context": "current", "memset-and-types
 # Numbers that no lesson has any more, and who had them.
 LEFT = {"01-10": "doctor", "03-16": "pitched"}
 
+SET_UP_AS = {"triton": "triton"}  # a module that lessons import, and what set-up has to look for
+IMPORTED = re.compile(rf"^(?:import|from) ({'|'.join(SET_UP_AS)})\b", re.MULTILINE)
+
 LANGUAGES = (".cpp", ".cu", ".py")
 SOURCES = (".cpp", ".hpp", ".cu", ".py")
 
@@ -173,6 +176,12 @@ class Lesson:
     @functools.cached_property
     def needs_cuda_of_torch(self) -> bool:
         return "op.cpp" in self.files and "<c10/cuda/" in (self.folder / "op.cpp").read_text(encoding="utf-8")
+
+    @functools.cached_property
+    def packages(self) -> list[str]:
+        """What a lesson in Python needs besides PyTorch, as set-up calls it: its sources import it."""
+        imported = {name for path in self.sources if path.suffix == ".py" for name in IMPORTED.findall(path.read_text(encoding="utf-8"))}
+        return sorted({SET_UP_AS[name] for name in imported})
 
     @functools.cached_property
     def takes_times(self) -> bool:

@@ -21,6 +21,9 @@ def why_not(lesson: Lesson, for_check: bool = False) -> str | None:
         return found.get("WITHOUT_TORCH") or TORCH_UNKNOWN
     if lesson.is_python and lesson.needs_cuda_of_torch and not found["TORCH_CUDA"]:
         return "this PyTorch was built without CUDA"
+    for package in lesson.packages if lesson.is_python else []:
+        if not found.get(package.upper()):
+            return found.get(f"WITHOUT_{package.upper()}") or f"{package} was not looked for"
     if not for_check:
         return None
     return why_no_pytest() if lesson.is_python else why_no_catch2()

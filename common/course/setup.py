@@ -1,6 +1,6 @@
 """Finds what the build needs, fetches what is missing, and writes build/setup.mk, which make and Python both read as it is.
 
-    python3 -m course setup [catch2] [torch] [pytest] [tools] [plots] [book] [browser]
+    python3 -m course setup [catch2] [torch] [triton] [pytest] [tools] [plots] [book] [browser]
 
 A C++ compiler and the CUDA toolkit are looked for in any case. What is installed is used; everything else but the compiler is fetched
 once per user (fetch.py). Paths in build/setup.mk go through links in build/, so that no value has a character that make, a shell
@@ -20,11 +20,11 @@ import zlib
 
 from course import ROOT, device, fetch
 from course.compiler import check_build_folder, check_temporary_folder, compiler_asked, find_compiler
-from course.environment import ENVIRONMENT, PACKAGES, TAG, find_python, is_whole, users_python
+from course.environment import ENVIRONMENT, PACKAGES, TAG, TORCH_NEEDS, find_python, is_whole, users_python
 from course.facts import FILE, facts
 from course.fetch import Missing, Refused, attempt, link, output, say
 
-FROM_PYTHON = "PYTEST TOOLS PLOTS BOOK BROWSER STYLE TIDY CHROMIUM BUILDERS PYTHON_HEADERS TORCH TORCHVISION".split()
+FROM_PYTHON = "PYTEST TOOLS PLOTS BOOK BROWSER STYLE TIDY CHROMIUM BUILDERS PYTHON_HEADERS TORCH TORCHVISION TRITON".split()
 PYTHON_NAMES = ["PYTHON", *(each for name in FROM_PYTHON for each in (name, f"WITHOUT_{name}")), "TORCH_ROOT", "TORCH_OLD_STRING", "TORCH_CUDA"]
 CATCH_NAMES = "CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2".split()
 NAMES = """KEY PYTHON_KEY COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH TOOLKIT WITHOUT_TOOLKIT
@@ -35,8 +35,8 @@ INSTALLED = ["/usr/local/cuda"]  # where a toolkit is looked for besides CUDA_HO
 
 def main(needs: list[str]) -> int:
     """Returns 0 when everything was looked for, 1 if nothing can be built here, 130 if it was interrupted."""
-    if unknown := set(needs) - {"catch2", "torch", *PACKAGES}:
-        say(f"Set-up does not know {' '.join(unknown)}. It knows: catch2 torch {' '.join(PACKAGES)}")
+    if unknown := set(needs) - {"catch2", *TORCH_NEEDS, *PACKAGES}:
+        say(f"Set-up does not know {' '.join(unknown)}. It knows: catch2 {' '.join(TORCH_NEEDS)} {' '.join(PACKAGES)}")
         return 1
     if os.path.realpath(sys.prefix) == os.path.realpath(ENVIRONMENT):  # the user's own python3 decides what the environment is made of
         path = os.pathsep.join(filter(None, [str(ROOT / "common"), os.environ.get("PYTHONPATH")]))
@@ -114,7 +114,7 @@ def look(needs: list[str], had: dict[str, str]) -> dict[str, str]:
     same_python = had.get("PYTHON_KEY") == found["PYTHON_KEY"]
     if same_python and has_packages(had, needs):
         return found | {name: had.get(name, "") for name in PYTHON_NAMES}
-    earlier = [name for name in (*PACKAGES, "torch") if same_python and had.get(name.upper())]
+    earlier = [name for name in (*PACKAGES, *TORCH_NEEDS) if same_python and had.get(name.upper())]
     return found | (find_python([*needs, *earlier]) if set(needs) - {"catch2"} else {})
 
 

@@ -1,0 +1,29 @@
+# Rejected with: "one tile is computed"
+# Adds up along the wrong axis.
+# The backward pass of y = x² + b for a b with one value per column, as a Triton kernel.
+import triton
+import triton.language as tl
+
+
+def tile(rows, columns):
+    """(ROWS, COLUMNS) for a matrix of this size: how many elements one program handles. Both are powers of two, and together at most 4,096 elements."""
+    across = min(256, triton.next_power_of_2(columns))
+    return min(4096 // across, triton.next_power_of_2(rows)), across
+
+
+@triton.jit
+def backward(g, x, dx, partial, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """g, x and dx are matrices of float16, stored row by row. The grid has a program for each tile of ROWS x COLUMNS elements: program_id(0) counts the
+    tiles from top to bottom, program_id(1) from left to right.
+
+    Write dx = 2 * g * x. Also add up, in float32, the elements of g in each column of the tile, and write the sums to the matrix `partial`: it is float32,
+    has one row for each row of tiles, and `columns` columns.
+    """
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    at = row.to(tl.int64)[:, None] * columns + column[None, :]
+    inside = (row < rows)[:, None] & (column < columns)[None, :]
+    gradient = tl.load(g + at, mask=inside, other=0).to(tl.float32)
+    value = tl.load(x + at, mask=inside).to(tl.float32)
+    tl.store(dx + at, 2 * gradient * value, mask=inside)
+    tl.store(partial + tl.program_id(0) * columns + row, tl.sum(gradient, axis=1), mask=row < rows)
