@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import square_plus
 import torch
 from torch import Tensor
+
+import square_plus
 
 LARGEST = 64  # rows of a batch
 KEYS = ("CPU", "Meta", "Autograd", "AutocastCPU", "FuncTorchBatched")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 import torch
+
 from main import HERE, LIBRARY, Server
 
 RUNS, REPEATS = 50, 200

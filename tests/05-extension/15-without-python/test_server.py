@@ -4,9 +4,9 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from main import FACTS, HERE, LIBRARY, Server, request, verdict
 
 from common.built import built
+from main import FACTS, HERE, LIBRARY, Server, request, verdict
 
 
 @pytest.fixture(scope="module")
