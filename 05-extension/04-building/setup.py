@@ -9,6 +9,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 setup(
     name="bound",
-    ext_modules=[CppExtension("bound", [str(HERE / "bound.cpp")], extra_compile_args=["-O2", "-g0", "-w"])],
+    ext_modules=[CppExtension("bound", [str(HERE / "square_plus.cpp")], extra_compile_args=["-O2", "-g0", "-w"])],
     cmdclass={"build_ext": BuildExtension},
 )

@@ -1,0 +1,16 @@
+# Rejected with: "no toolkit fits a pytorch without cuda"
+# Expects a version of CUDA.
+import re
+
+
+def choose(torch_cuda: str | None, reports: dict[str, str]) -> str | None:
+    major, minor = map(int, torch_cuda.split("."))
+    fitting = {}
+    for folder, report in reports.items():
+        found = re.search(r"release (\d+)\.(\d+)", report)
+        if found and int(found[1]) == major:
+            fitting[folder] = int(found[2])
+    older = [folder for folder in fitting if fitting[folder] <= minor]
+    if older:
+        return max(older, key=lambda folder: fitting[folder])
+    return min(fitting, key=lambda folder: fitting[folder], default=None)
