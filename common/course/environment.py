@@ -224,7 +224,7 @@ def find_python(needs: list[str]) -> dict[str, str]:
     if "browser" in needs:
         found |= attempt("CHROMIUM", find_chromium, "Until then, the tests of the book and the films are skipped. Type: sudo apt-get install chromium")
     if "torch" in needs:
-        found |= attempt("PYTHON_HEADERS", environment.find_headers, "A part of lesson 05-03 is left out.")
+        found |= attempt("PYTHON_HEADERS", environment.find_headers, "Lesson 05-04 is skipped.")
         found |= attempt("TORCH", lambda: find_torch(environment), f"{pip_advice('torch')}. Until then, the lessons that need PyTorch are skipped.")
         if found.get("TORCH"):
             advice = "Lesson 05-10 runs without it, but leaves out the comparison."

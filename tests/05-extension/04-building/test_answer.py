@@ -5,7 +5,8 @@ from types import ModuleType
 
 def report(version: str) -> str:
     """What nvcc prints, with numbers that are not its version before and after it."""
-    return f"nvcc: NVIDIA (R) Cuda compiler driver\nCopyright (c) 2005-2025\nCuda compilation tools, release {version}, V{version}.93\nBuild cuda_r99.9/compiler\n"
+    lines = ["Copyright (c) 2005-2025 NVIDIA Corporation", f"Cuda compilation tools, release {version}, V{version}.93", "Build cuda_r99.9/compiler"]
+    return "\n".join(lines)
 
 
 def choice(answer: ModuleType, torch_cuda: str | None, *versions: str) -> str | None:
