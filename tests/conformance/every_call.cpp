@@ -109,11 +109,17 @@ class EveryCall {
   void call() {
     apply(function);
   }
+  // A constructor: braces evaluate its arguments from left to right, as a tuple's, and compile in a fifth of the time.
+  struct Call {
+    template <class... Parameters>
+    Call(EveryCall& every, CUresult (*function)(Parameters...), std::decay_t<Parameters>... arguments) {
+      ++every.answers[function(arguments...)];
+      (every.keep(arguments), ...);
+    }
+  };
   template <class... Parameters>
   void apply(CUresult (*function)(Parameters...)) {
-    std::tuple<std::decay_t<Parameters>...> arguments{make<Parameters>()...};
-    ++answers[std::apply(function, arguments)];
-    std::apply([&](const auto&... each) { (keep(each), ...); }, arguments);
+    Call{*this, function, make<Parameters>()...};
   }
 
   // Small, since it may say how long an array is: flags have low bits, too.
