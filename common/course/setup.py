@@ -190,7 +190,7 @@ def private_toolkit(version: str) -> dict[str, str]:
         root = part.files / "nvidia" / "cuda_runtime"
         (root / "include" / "crt").symlink_to("../../cuda_nvcc/include/crt")
         (root / "bin").mkdir()
-        shutil.copy(ROOT / "common" / "nvcc12.py", root / "bin" / "nvcc")
+        shutil.copy(ROOT / "common" / "nvcc_by_nvrtc.py", root / "bin" / "nvcc")
         (root / "bin" / "nvcc").chmod(0o755)
 
     what = f"CUDA toolkit that the course can use. Fetching a private one, CUDA {version}, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."

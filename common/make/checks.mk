@@ -25,13 +25,16 @@ build/tests/%.ptx: tests/%.cu build/flags.lessons
 lesson_in = $(patsubst %/,%,$(dir $1))
 answer = $(firstword $(wildcard $(foreach lesson,$(call lesson_in,$1),$(lesson)/$(notdir $1).$2 tests/$(lesson).wrong/$(notdir $1).$2)))
 
+is_wrong = $(filter tests/%,$(call answer,$1,$2))
 build/tests/%/answer.o: $$(call answer,$$*,cpp) build/flags.lessons $(PARSED)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(if $(filter tests/%,$<),$(QUICK_FLAGS),$(LESSON_FLAGS)) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
+	$(Q)$(CXX) $(if $(call is_wrong,$*,cpp),$(QUICK_FLAGS),$(LESSON_FLAGS)) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
+# NVRTC needs a fifth of nvcc's time. What a learner reads, runs or measures comes from nvcc.
+QUICK_NVCC := $(if $(wildcard $(CUDA_ROOT)/lib*/libnvrtc.so.*),$(or $(PYTHON),python3) -IS common/nvcc_by_nvrtc.py --toolkit=$(CUDA_ROOT),$(NVCC))
 build/tests/%/exercise.ptx: $$(call answer,$$*,cu) build/flags.lessons
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) -ptx $(NVCC_FLAGS) $< -o $@
+	$(Q)$(if $(call is_wrong,$*,cu),$(QUICK_NVCC),$(NVCC)) -ptx $(NVCC_FLAGS) $< -o $@
 
 build/tests/%/kernels.ptx: build/$$(call lesson_in,$$*)/kernels.ptx
 	@mkdir -p $(@D) && cp $< $@
@@ -47,12 +50,16 @@ kernels_of = $(if $(call answer,$1,cu),build/tests/$1/exercise.ptx) $(if $(wildc
 quick_link_of = $(if $(filter exercise,$(notdir $1)),,$(QUICK_LINK))
 
 # The trainer may start one while another make still links it, so it takes its place whole.
+link_check = $(CXX) -pthread $(filter %.o,$^) $(CATCH_LIBS) $(call quick_link_of,$*) $(DRIVER) $(LIBS) -o $@.$$$$ && mv -f $@.$$$$ $@
 JUDGED := $(filter build/tests/%/check,$(WANTED) $(MAKECMDGOALS))
 JUDGED := $(filter-out $(patsubst %,build/tests/%/check,$(notdir $(wildcard tests/[a-z]*))),$(JUDGED))
-$(JUDGED): build/tests/%/check: $$(call objects_of,$$*,$$(call lesson_in,$$*)) \
+# The check of a kernel loads it, so all wrong kernels of a lesson have the solution's check.
+same_check = $(if $(wildcard tests/$(call lesson_in,$1).wrong/$(notdir $1).cu),build/tests/$(call lesson_in,$1)/solution/check)
+JUDGED := $(sort $(JUDGED) $(foreach check,$(JUDGED),$(call same_check,$(check:build/tests/%/check=%))))
+$(JUDGED): build/tests/%/check: $$(or $$(call same_check,$$*),$$(call objects_of,$$*,$$(call lesson_in,$$*))) \
     | $$(call kernels_of,$$*,$$(call lesson_in,$$*)) build/simulator/libcuda.so
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -pthread $(filter %.o,$^) $(CATCH_LIBS) $(call quick_link_of,$*) $(DRIVER) $(LIBS) -o $@.$$$$ && mv -f $@.$$$$ $@
+	$(Q)$(if $(call same_check,$*),rm -f $@ && { ln $< $@ 2>/dev/null || cp $< $@; },$(link_check))
 
 # ---- Suites ----------------------------------------------------------------------------------------------------------------
 #

@@ -1,34 +1,54 @@
 #!/usr/bin/env python3
-"""An `nvcc` made from NVRTC, for the private toolkit of CUDA 12: its Python wheels contain NVIDIA's run-time compiler, but no nvcc.
-
-Set-up copies this file to bin/nvcc of that toolkit. It supports what the Makefile and the lessons use, and no more:
+"""An `nvcc` made from NVRTC, NVIDIA's run-time compiler. It supports what the Makefile and the lessons use, and no more:
 
     nvcc -ptx [-std=… -lineinfo -rdc=true -arch=compute_NN -I… ] [-MMD -MP -MF file -MT target] source.cu -o image.ptx
     nvcc -cubin -arch=sm_NN [the same] source.cu -o image.cubin
     nvcc --list-gpu-arch, nvcc --version
+
+It has two uses. The Python wheels of CUDA 12 contain NVRTC, but no nvcc, so set-up copies this file to bin/nvcc of the private toolkit of CUDA 12.
+With another toolkit, `make test` compiles kernels for wrong solutions and edited copies with it, because it takes a fifth of nvcc's time:
+
+    nvcc_by_nvrtc.py --toolkit=build/toolkit -ptx …
 """
 
 import ctypes
 import pathlib
+import re
 import sys
 
-PACKAGES = pathlib.Path(__file__).resolve().parent.parent.parent  # …/nvidia, with one folder per wheel
+WHEELS = pathlib.Path(__file__).resolve().parent.parent.parent  # of CUDA 12: …/nvidia, with one folder per wheel
 IGNORED = {"-ptx", "-cubin", "-MP", "-allow-unsupported-compiler", "-Wno-deprecated-gpu-targets"}
 # The host's headers that kernels and <cuda.h> include. NVRTC has no host headers, and declares printf, assert and size_t itself.
 INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long long"}
 STDINT = "".join(f"typedef signed {name} int{bits}_t;\ntypedef unsigned {name} uint{bits}_t;\n" for bits, name in INTEGERS.items())
 SIZE = "namespace std {\nusing ::size_t;\n}\n"
 CSTDINT = "#pragma once\n#include <stdint.h>\nnamespace std {\n" + "".join(f"using ::int{bits}_t;\nusing ::uint{bits}_t;\n" for bits in INTEGERS) + "}\n"
-HEADERS = {"cstdio": "", "cassert": "", "stdlib.h": SIZE, "cstddef": SIZE, "stdint.h": "#pragma once\n" + STDINT, "cstdint": CSTDINT}
+# What every kernel can use, because nvcc includes cuda_runtime.h first.
+RUNTIME = f"{SIZE}#define INFINITY __int_as_float(0x7f800000)\n"
+HEADERS = {"cstdio": "", "cassert": "", "stdlib.h": SIZE, "cstddef": SIZE, "stdint.h": "#pragma once\n" + STDINT, "cstdint": CSTDINT, "runtime": RUNTIME}
 WITH_VALUE = {"-ccbin": None, "-MF": None, "-MT": None, "-o": None}
 
 
-def load():
-    folder = PACKAGES / "cuda_nvrtc" / "lib"
-    libraries = sorted(folder.glob("libnvrtc.so.*"))
+def load(toolkit):
+    folders = [toolkit / "lib64", toolkit / "lib"] if toolkit else [WHEELS / "cuda_nvrtc" / "lib"]
+    libraries = sorted(library for folder in folders for library in folder.glob("libnvrtc.so.*"))
     if not libraries:
-        sys.exit(f"nvcc12.py finds no libnvrtc.so in {folder}: it works only in the folder that set-up makes")
-    return ctypes.CDLL(str(libraries[0]))
+        sys.exit(f"nvcc_by_nvrtc.py finds no libnvrtc.so in {folders[0]}: it works in the folder that set-up makes, or with --toolkit")
+    return ctypes.CDLL(str(libraries[0].resolve()))
+
+
+def include_folders(toolkit):
+    return [toolkit / "include", toolkit / "include" / "cccl"] if toolkit else sorted(WHEELS.glob("*/include"))
+
+
+def included_by(source, folders):
+    """The source, and the files that it includes in quotation marks, directly or through others. NVRTC does not report them."""
+    found = [pathlib.Path(source)]
+    for file in found:  # it grows
+        for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', file.read_text(encoding="utf-8", errors="replace"), re.MULTILINE):
+            places = [folder / name for folder in (file.parent, *folders)]
+            found += [place for place in places if place.is_file() and place not in found][:1]
+    return [str(file) for file in found]
 
 
 def check(nvrtc, result, what):
@@ -46,20 +66,19 @@ def text(nvrtc, program, size_of, get):
     return buffer.value.decode(errors="replace")
 
 
-def compile_image(nvrtc, source, options, output):
+def compile_image(nvrtc, source, options, includes, output):
     """Writes PTX, or machine code if the options name a real architecture (-arch=sm_NN)."""
     program = ctypes.c_void_p()
     content = pathlib.Path(source).read_bytes()
     names, texts = [name.encode() for name in HEADERS], [text.encode() for text in HEADERS.values()]
     lists = [(ctypes.c_char_p * len(HEADERS))(*each) for each in (texts, names)]
     check(nvrtc, nvrtc.nvrtcCreateProgram(ctypes.byref(program), content, source.encode(), len(HEADERS), *lists), source)
-    includes = [f"-I{folder}" for folder in sorted(PACKAGES.glob("*/include"))]
-    words = [word.encode() for word in options + [f"-I{pathlib.Path(source).parent}"] + includes]
+    words = [word.encode() for word in options + ["--pre-include=runtime"] + [f"-I{folder}" for folder in (pathlib.Path(source).parent, *includes)]]
     result = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
     log = text(nvrtc, program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
     # <cuda.h> declares host functions, which NVRTC accepts only with this option.
     if "-default-device" in log and "-default-device" not in options:
-        compile_image(nvrtc, source, options + ["-default-device"], output)
+        compile_image(nvrtc, source, options + ["-default-device"], includes, output)
         return
     for line in log.splitlines():
         if line and "Architectures prior to" not in line:
@@ -77,7 +96,9 @@ def compile_image(nvrtc, source, options, output):
 
 
 def main(words):
-    nvrtc = load()
+    toolkit = next((pathlib.Path(word.partition("=")[2]) for word in words if word.startswith("--toolkit=")), None)
+    words = [word for word in words if not word.startswith("--toolkit=")]
+    nvrtc = load(toolkit)
     if words == ["--version"]:
         major, minor = ctypes.c_int(), ctypes.c_int()
         check(nvrtc, nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), "nvrtcVersion")
@@ -95,7 +116,7 @@ def main(words):
         word = words.pop(0)
         if word in values:
             if not words:
-                sys.exit(f"nvcc12.py: {word} needs a value after it")
+                sys.exit(f"nvcc_by_nvrtc.py: {word} needs a value after it")
             values[word] = words.pop(0)
         elif word == "-MMD":
             dependencies = True
@@ -107,17 +128,19 @@ def main(words):
         elif word.endswith(".cu"):
             source = word
         elif word not in IGNORED:
-            sys.exit(f"nvcc12.py does not know the option {word}")
+            sys.exit(f"nvcc_by_nvrtc.py does not know the option {word}")
     if not source or not values["-o"]:
-        sys.exit("nvcc12.py: nvcc -ptx … source.cu -o image.ptx")
-    compile_image(nvrtc, source, options, values["-o"])
-    if dependencies:  # NVRTC does not report what was included: only the source is named
+        sys.exit("nvcc_by_nvrtc.py: nvcc -ptx … source.cu -o image.ptx")
+    compile_image(nvrtc, source, options, include_folders(toolkit), values["-o"])
+    if dependencies:
+        files = included_by(source, [pathlib.Path(option[2:]) for option in options if option.startswith("-I")])
         file = pathlib.Path(values["-MF"] or pathlib.Path(values["-o"]).with_suffix(".d"))
-        file.write_text(f"{values['-MT'] or values['-o']}: {source}\n", encoding="utf-8")
+        rules = [f"{values['-MT'] or values['-o']}: {' '.join(files)}", *(f"{included}:" for included in files[1:])]
+        file.write_text("\n".join(rules) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except OSError as problem:  # the source cannot be read, or the image cannot be written
-        sys.exit(f"nvcc12.py: {problem.filename}: {problem.strerror}")
+        sys.exit(f"nvcc_by_nvrtc.py: {problem.filename}: {problem.strerror}")
