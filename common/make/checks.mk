@@ -26,9 +26,9 @@ lesson_in = $(patsubst %/,%,$(dir $1))
 answer = $(firstword $(wildcard $(foreach lesson,$(call lesson_in,$1),$(lesson)/$(notdir $1).$2 tests/$(lesson).wrong/$(notdir $1).$2)))
 
 is_wrong = $(filter tests/%,$(call answer,$1,$2))
-build/tests/%/answer.o: $$(call answer,$$*,cpp) build/flags.lessons $(PARSED)
+build/tests/%/answer.o: $$(call answer,$$*,cpp) build/flags.lessons $$(if $$(call is_wrong,$$*,cpp),$(PARSED_QUICK),$(PARSED))
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(if $(call is_wrong,$*,cpp),$(QUICK_FLAGS),$(LESSON_FLAGS)) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
+	$(Q)$(if $(call is_wrong,$*,cpp),$(compile_quickly),$(CXX) $(LESSON_FLAGS)) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
 # NVRTC needs a fifth of nvcc's time. What a learner reads, runs or measures comes from nvcc.
 QUICK_NVCC := $(if $(wildcard $(CUDA_ROOT)/lib*/libnvrtc.so.*),$(or $(PYTHON),python3) -IS common/nvcc_by_nvrtc.py --toolkit=$(CUDA_ROOT),$(NVCC))

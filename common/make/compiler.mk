@@ -7,6 +7,7 @@ CLANG := $(findstring clang,$(COMPILER))
 # g++ 12's -Wrestrict fires on std::string's own operator+ (GCC bug 105651); clang++ does not know the warning.
 WARNINGS := -Wall -Wextra $(if $(CLANG),,-Wno-restrict)
 PARSED := $(if $(CLANG),,build/parsed/common/cu.hpp.gch)
+PARSED_QUICK := $(if $(CLANG),,build/parsed/common/make/often.hpp.gch)
 PARSED_TESTS := $(if $(CLANG),,build/parsed/tests/catch.hpp.gch)
 PARSED_TORCH := $(if $(CLANG),,build/parsed/common/torch.hpp.gch)
 
@@ -19,6 +20,10 @@ parse_header = $(if $(V),,@)echo '$(hash)include "$(subst $() ,/,$(patsubst %,..
 build/parsed/common/cu.hpp.gch: common/cu.hpp build/flags.lessons
 	@mkdir -p $(@D) && printf '  %-9s %s\n' parse '$<'
 	$(call parse_header,$(LESSON_FLAGS))
+
+build/parsed/common/make/often.hpp.gch: common/make/often.hpp build/flags.lessons
+	@mkdir -p $(@D) && printf '  %-9s %s\n' parse '$<'
+	$(call parse_header,$(QUICK_FLAGS))
 
 build/parsed/tests/catch.hpp.gch: tests/catch.hpp build/flags.tests
 	$(call step,parse)
