@@ -35,7 +35,7 @@ PACKAGES = {
     "tidy": (250, "clang-tidy", "which looks for mistakes in C++", "50 MB to download, 150 MB on disk"),
     "plots": (250, "matplotlib", "which draws the plots", "40 MB to download, up to 170 MB on disk"),
 }
-TORCH_NEEDS = ("torch", "triton")  # PyTorch, and what is looked for with it
+TORCH_NEEDS = ("torch", "triton", "numba")  # PyTorch, and what is looked for with it
 ASK_TORCH = """import os, torch
 print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.path.dirname(torch.__file__))"""
 
@@ -213,6 +213,19 @@ def find_triton(environment: Environment, torch: str) -> dict[str, str]:
     raise Missing("the Triton that was fetched does not work with this PyTorch")
 
 
+def find_numba(environment: Environment) -> dict[str, str]:
+    """numba-cuda and cuda-core for lesson 05-08: the user's own, or the pinned ones. They use the numpy that is here."""
+    works = "import numpy, cuda.core, _numba_cuda_redirector; from numba import cuda; cuda.jit"
+    if environment.runs(works):
+        return {"NUMBA": "yes"}
+    what = "Fetching numba-cuda and cuda-core for lesson 05-08 (80 MB to download, 280 MB on disk)."
+    folder = f"numba-{TAG}-{zlib.crc32(''.join(pins('numba')).encode()):08x}"
+    environment.add("numba", fetch.fetch(folder, 500, "numba-cuda", what, lambda part: fetch.pip(part, "--no-deps", *pins("numba"))))
+    if environment.runs(works):
+        return {"NUMBA": "yes"}
+    raise Missing("the numba-cuda that was fetched does not start in this Python")
+
+
 def find_python(needs: list[str]) -> dict[str, str]:
     """The environment, with the packages that are needed."""
     environment = Environment()
@@ -232,4 +245,7 @@ def find_python(needs: list[str]) -> dict[str, str]:
         if found.get("TORCH") and "triton" in needs:
             advice = f"{pip_advice(pins('triton')[0])}. Until then, the lessons that need Triton are skipped."
             found |= attempt("TRITON", lambda: find_triton(environment, found["TORCH"]), advice)
+        if found.get("TORCH") and "numba" in needs:
+            advice = f"{pip_advice('-r common/requirements/numba.txt')}. Until then, lesson 05-08 is skipped."
+            found |= attempt("NUMBA", lambda: find_numba(environment), advice)
     return found

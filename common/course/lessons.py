@@ -20,8 +20,8 @@ PART_OF = {"before-init": "checking", "no-context": "current", "memset-and-types
 # Numbers that no lesson has any more, and who had them.
 LEFT = {"01-10": "doctor", "03-16": "pitched"}
 
-SET_UP_AS = {"triton": "triton"}  # a module that lessons import, and what set-up has to look for
-IMPORTED = re.compile(rf"^(?:import|from) ({'|'.join(SET_UP_AS)})\b", re.MULTILINE)
+# What some lessons in Python import besides PyTorch, and set-up looks for under the same name.
+IMPORTED = re.compile(r"^(?:import|from) (numba|triton)\b", re.MULTILINE)
 
 LANGUAGES = (".cpp", ".cu", ".py")
 SOURCES = (".cpp", ".hpp", ".cu", ".py")
@@ -179,9 +179,8 @@ class Lesson:
 
     @functools.cached_property
     def packages(self) -> list[str]:
-        """What a lesson in Python needs besides PyTorch, as set-up calls it: its sources import it."""
-        imported = {name for path in self.sources if path.suffix == ".py" for name in IMPORTED.findall(path.read_text(encoding="utf-8"))}
-        return sorted({SET_UP_AS[name] for name in imported})
+        """What a lesson in Python needs besides PyTorch: its sources import it."""
+        return sorted({name for path in self.sources if path.suffix == ".py" for name in IMPORTED.findall(path.read_text(encoding="utf-8"))})
 
     @functools.cached_property
     def takes_times(self) -> bool:

@@ -24,6 +24,8 @@ def why_not(lesson: Lesson, for_check: bool = False) -> str | None:
     for package in lesson.packages if lesson.is_python else []:
         if not found.get(package.upper()):
             return found.get(f"WITHOUT_{package.upper()}") or f"{package} was not looked for"
+        if package == "numba" and int(found["CUDA_VERSION"]) < 13000:
+            return "the pinned numba-cuda is for CUDA 13, and the toolkit is older"
     if not for_check:
         return None
     return why_no_pytest() if lesson.is_python else why_no_catch2()

@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 
+import pytest
+
 from bare import PYTHON, SET_UP
 from course import ROOT, environment
 
@@ -90,6 +92,22 @@ def test_torchvision_is_fetched_for_the_pinned_pytorch_from_the_same_index(house
     assert (house.found()["TORCHVISION"], house.found()["WITHOUT_TORCHVISION"]) == ("yes", "")
     asked = [line for line in (house.folder / "asked").read_text().splitlines() if "torchvision" in line]
     assert len(asked) == 1 and "--no-deps torchvision==0.28.0" in asked[0] and asked[0].endswith("--index-url http://a/b"), asked
+
+
+@pytest.mark.parametrize("version, found, reason", [("2.13.0+cpu", "yes", ""), ("9.9", "", "the pinned one is for PyTorch 2.13.0, not 9.9")])
+def test_triton_and_numba_are_fetched_only_for_lessons_that_import_them(house, version, found, reason):
+    torch = TORCH.format(string=True).replace("9.9", version) + "class library:\n    triton_op = None\n"
+    fill = lambda text: text.replace("\n", "\\n").replace('"', '\\"')
+    house.packages(
+        f'echo "$@" >> {house.folder}/asked; case "$*" in *pytorch.txt*) mkdir -p $target/torch; printf "{fill(torch)}" > $target/torch/__init__.py ;; '
+        '*numba==*) mkdir -p $target/numba $target/cuda/core; echo "jit = None" > $target/numba/cuda.py; touch $target/numpy.py $target/_numba_cuda_redirector.py ;; '
+        '*triton==*) echo "jit = None" > $target/triton.py ;; esac\n'
+    )
+    house.set_up("torch", CUDA_HOME=str(house.toolkit("cuda")))
+    assert house.found()["TRITON"] == house.found()["NUMBA"] == "" and "triton==" not in (house.folder / "asked").read_text()
+    house.set_up("torch", "triton", "numba", CUDA_HOME=str(house.toolkit("cuda")))
+    assert (house.found()["TRITON"], house.found()["NUMBA"]) == (found, "yes") and reason in house.found()["WITHOUT_TRITON"], house.found()
+    assert ("--no-deps triton==3.7.1" in (house.folder / "asked").read_text()) == bool(found)
 
 
 def test_a_pytorch_that_does_not_start_is_told_with_its_last_words(house):

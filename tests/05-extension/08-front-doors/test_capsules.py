@@ -1,0 +1,38 @@
+"""The lesson's capsules and doors: a struct is deleted exactly once, and each door computes the op."""
+
+import ctypes
+import gc
+import weakref
+
+import pytest
+
+import dlpack
+
+
+class Owner:
+    pass
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+def test_an_owner_lives_until_the_consumer_or_the_unused_capsule_is_gone(versioned):
+    for is_taken in True, False:
+        owner = Owner()
+        gone = weakref.ref(owner)
+        capsule = dlpack.make_capsule(4096, (2, 3), versioned=versioned, owner=owner)
+        taken = dlpack.take(capsule) if is_taken else None
+        del owner
+        assert gone()
+        del capsule
+        gc.collect()
+        assert bool(gone()) == is_taken
+        if taken:
+            taken.deleter(ctypes.addressof(taken))
+            gc.collect()
+            assert not gone()
+
+
+def test_a_capsule_says_what_it_contains():
+    capsule = dlpack.make_capsule(4096, (2, 3, 5), versioned=True, owner=None, read_only=True)
+    inside = dlpack.look_into(capsule)
+    assert (inside.major, inside.flags, inside.tensor.data, inside.tensor.dimensions) == (1, dlpack.READ_ONLY, 4096, 3)
+    assert inside.tensor.strides[:3] == [15, 5, 1]
