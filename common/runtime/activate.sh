@@ -1,26 +1,25 @@
-# Switches a shell of bash or zsh over to the simulated GPU:  . build/simulator/activate
-# From then on, `nvcc prog.cu -o prog && ./prog` needs no GPU. `deactivate` undoes it. (make copies this file there.)
+# Switches a shell over to the simulated GPU:  . build/simulator/activate  (make copies this file there)
+# From then on, `nvcc prog.cu -o prog && ./prog` needs no GPU. `deactivate` undoes it. `cudasim activate` of the Python
+# package prints this file, with the folders before it.
 
-if [ -n "${BASH_VERSION:-}" ]; then
-  _simulated_here=${BASH_SOURCE[0]}
-elif [ -n "${ZSH_VERSION:-}" ]; then
-  eval '_simulated_here=${(%):-%x}'
-else
-  echo 'This file works in bash and zsh only.' >&2
-  return 1
-fi
-_simulated_root=$(cd "$(dirname "$_simulated_here")/../.." && pwd)
-unset _simulated_here
-
-if [ -n "${SIMULATED_GPU:-}" ]; then
-  echo "The simulated GPU of $SIMULATED_GPU is active already. Type deactivate first."
-  unset _simulated_root
-  return 0
-fi
-if [ ! -e "$_simulated_root/build/runtime/libcudart.so.13" ] || [ ! -e "$_simulated_root/build/simulator/libcuda.so.1" ]; then
-  echo "The simulated GPU is not built. Type: make -C $_simulated_root simulator" >&2
-  unset _simulated_root
-  return 1
+if [ -z "${_simulated_folders:-}" ]; then
+  if [ -n "${BASH_VERSION:-}" ]; then
+    _simulated_here=${BASH_SOURCE[0]}
+  elif [ -n "${ZSH_VERSION:-}" ]; then
+    eval '_simulated_here=${(%):-%x}'
+  else
+    echo 'This file works in bash and zsh only.' >&2
+    return 1
+  fi
+  _simulated_root=$(cd "$(dirname "$_simulated_here")/../.." && pwd)
+  unset _simulated_here
+  if [ ! -e "$_simulated_root/build/runtime/libcudart.so.13" ] || [ ! -e "$_simulated_root/build/simulator/libcuda.so.1" ]; then
+    echo "The simulated GPU is not built. Type: make -C $_simulated_root simulator" >&2
+    unset _simulated_root
+    return 1
+  fi
+  _simulated_folders=$_simulated_root/build/runtime:$_simulated_root/build/simulator
+  _simulated_nvcc=$_simulated_root/build/toolkit/bin
 fi
 
 # Remembers a variable and gives it a new value.
@@ -33,36 +32,44 @@ _simulated_restore() {
   eval "unset _simulated_had_$1 _simulated_old_$1"
 }
 
-_simulated_set SIMULATED_GPU "$_simulated_root"
-_simulated_set LD_LIBRARY_PATH "$_simulated_root/build/runtime:$_simulated_root/build/simulator${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-_simulated_set LIBRARY_PATH "$_simulated_root/build/runtime:$_simulated_root/build/simulator${LIBRARY_PATH:+:$LIBRARY_PATH}"
-_simulated_set NVCC_APPEND_FLAGS "${NVCC_APPEND_FLAGS:+$NVCC_APPEND_FLAGS }-cudart shared --no-compress"
-if command -v nvcc >/dev/null 2>&1; then
-  _simulated_path=
-  _simulated_set PATH "$PATH"
-else
-  _simulated_path="$_simulated_root/build/toolkit/bin"
-  _simulated_set PATH "$PATH:$_simulated_path"
-fi
-
-deactivate() {
+_simulated_undo() {
   for _simulated_name in SIMULATED_GPU LD_LIBRARY_PATH LIBRARY_PATH NVCC_APPEND_FLAGS PATH; do
     _simulated_restore "$_simulated_name"
   done
-  unset _simulated_name
-  unset -f _simulated_set _simulated_restore deactivate
+  unset -f _simulated_set _simulated_restore _simulated_undo "$_simulated_word"
+  unset _simulated_name _simulated_word
   hash -r 2>/dev/null
   echo 'The simulated GPU is no longer used.'
 }
 
-cat <<END
-CUDA programs that you start from this shell now run on the simulated GPU.
-  LD_LIBRARY_PATH    begins with build/runtime (libcudart) and build/simulator (libcuda)
-  LIBRARY_PATH       begins with the same folders
-  NVCC_APPEND_FLAGS  ends with -cudart shared --no-compress
-END
-[ -z "$_simulated_path" ] || echo "  PATH               ends with build/toolkit/bin (nvcc)"
-echo 'Compile programs again that were compiled before. Type deactivate to undo this.'
-unset _simulated_path _simulated_root
-hash -r 2>/dev/null
+_simulated_switch() {
+  _simulated_set SIMULATED_GPU "$_simulated_folders"
+  _simulated_set LD_LIBRARY_PATH "$_simulated_folders${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  _simulated_set LIBRARY_PATH "$_simulated_folders${LIBRARY_PATH:+:$LIBRARY_PATH}"
+  _simulated_set NVCC_APPEND_FLAGS "${NVCC_APPEND_FLAGS:+$NVCC_APPEND_FLAGS }-cudart shared --no-compress"
+  # A virtual environment has a function of that name, too.
+  _simulated_word=deactivate
+  [ "$(command -v deactivate)" != deactivate ] || _simulated_word=deactivate_simulator
+  eval "$_simulated_word() { _simulated_undo; }"
+  echo 'CUDA programs that you start from this shell now run on the simulated GPU.'
+  echo "  LD_LIBRARY_PATH    begins with $_simulated_folders"
+  echo '  LIBRARY_PATH       begins with the same'
+  echo '  NVCC_APPEND_FLAGS  ends with -cudart shared --no-compress'
+  if command -v nvcc >/dev/null 2>&1; then
+    _simulated_set PATH "$PATH"
+  else
+    _simulated_set PATH "$PATH:$_simulated_nvcc"
+    echo "  PATH               ends with $_simulated_nvcc (nvcc)"
+  fi
+  echo "Compile programs again that were compiled before. Type $_simulated_word to undo this."
+  hash -r 2>/dev/null
+}
+
+if [ -n "${SIMULATED_GPU:-}" ]; then
+  echo "The simulated GPU in $SIMULATED_GPU is active already. Type ${_simulated_word:-exit} first."
+else
+  _simulated_switch
+fi
+unset -f _simulated_switch
+unset _simulated_folders _simulated_nvcc _simulated_root
 true

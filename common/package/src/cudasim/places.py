@@ -17,6 +17,7 @@ IS_INSTALLED = (HERE / "lib").is_dir()
 ROOT = HERE if IS_INSTALLED else HERE.parents[3]
 # The runtime and the driver: folders for LD_LIBRARY_PATH and LIBRARY_PATH.
 LIBRARIES = [HERE / "lib"] if IS_INSTALLED else [ROOT / "build/runtime", ROOT / "build/simulator"]
+ACTIVATE = HERE / "activate.sh" if IS_INSTALLED else ROOT / "common/runtime/activate.sh"
 
 
 def version() -> str:
