@@ -37,7 +37,8 @@ FOR_LEARNERS = [
 ]
 FOR_CONTRIBUTORS = [
     Command("test", "prove programs, exercises, texts, tools; QUICK=1: in short", part="all", suites=True, needs=("catch2",)),
-    Command("simulator", "build only the simulated GPU and its CUDA runtime", builds=(SIMULATOR, RUNTIME), runs="nothing"),
+    Command("simulator", "build only the simulated GPU; make wheel: as a package", builds=(SIMULATOR, RUNTIME), runs="nothing"),
+    Command("wheel", needs=("package",)),
     Command("style", "check the sources with linters; make format: format them", needs=("style",)),
     Command("format", needs=("style",), runs="style.format_all"),
     Command("compile_commands.json", needs=("catch2",), runs="compile_commands.main"),
@@ -58,7 +59,7 @@ VARIABLES = {
     "PROGRAM": "for see: any program; ONLY: kernel=NAME launch=2; EXERCISE=1",
     "SANITIZE": "for test: address,undefined (or thread, valgrind, checks, …)",
     **dict.fromkeys("IN QUICK SUBMISSIONS UNBOUNDED LANGUAGE TORCH_INDEX TOOLKIT_VERSION SIM_ARCH STRICT FUZZ_SECONDS RECORD UPDATE ONLY EXERCISE".split(), ""),
-    **dict.fromkeys("CXXFLAGS LDFLAGS TMPDIR XDG_CACHE_HOME".split(), ""),
+    **dict.fromkeys("CXXFLAGS LDFLAGS TMPDIR XDG_CACHE_HOME TARGET".split(), ""),
 }
 
 

@@ -31,6 +31,7 @@ PACKAGES = {
     "book": (160, "sphinx", "which builds the book", "20 MB to download, 90 MB on disk"),
     "browser": (260, "playwright", "which tests the book and the films in a browser", "50 MB to download, 170 MB on disk"),
     "builders": (60, "setuptools", "which lessons in Python build with, and pip and ninja", "4 MB to download, 25 MB on disk"),
+    "package": (30, "hatchling", "which the Python package of the simulated GPU is built with", "3 MB to download, 18 MB on disk"),
     "style": (150, "ruff", "which checks the Python, and clang-format, mypy and others", "40 MB to download, 140 MB on disk"),
     "tidy": (250, "clang-tidy", "which looks for mistakes in C++", "50 MB to download, 150 MB on disk"),
     "plots": (250, "matplotlib", "which draws the plots", "40 MB to download, up to 170 MB on disk"),

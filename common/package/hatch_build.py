@@ -26,7 +26,7 @@ HEADERS = ["nvidia-cuda-runtime==13.0.*", "nvidia-cuda-crt==13.0.*"]
 ZIG = "ziglang==0.15.2"
 GLIBC = "2.28"
 # The loader of glibc 2.33 and newer prefers the library in the folder of the level that the processor has.
-LEVELS = {"x86_64": {".": "-march=x86_64", "glibc-hwcaps/x86-64-v3": "-march=x86_64_v3"}, "aarch64": {".": ""}}
+LEVELS = {"x86_64": {".": "-mcpu=x86_64", "glibc-hwcaps/x86-64-v3": "-mcpu=x86_64_v3"}, "aarch64": {".": ""}}
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -55,17 +55,25 @@ def in_build(folder: pathlib.Path, level: str = ".") -> dict[pathlib.Path, str]:
 def compiled(target: str) -> dict[pathlib.Path, str]:
     """The same, compiled here: in build/wheel of the repository, where make finds what is up to date."""
     files: dict[pathlib.Path, str] = {}
+    folder = pathlib.Path("build/wheel", target or "native")
+    settings = [f"CUDA_INCLUDE={headers()}", "SANITIZE=", "LDFLAGS=-s", *([f"CXX={zig(folder, target)}"] if target else [])]
     for level, flags in LEVELS.get(target, {".": ""}).items():
-        out = pathlib.Path("build/wheel", target or "native", pathlib.Path(level).name or "base")
-        settings = [f"CUDA_INCLUDE={headers()}", "SANITIZE="]
-        if target:
-            zig = f"{shlex.quote(sys.executable)} -m ziglang c++ -target {target}-linux-gnu.{GLIBC}"
-            settings += [f"CXX={zig}", f"SIM_ARCH={flags}", "LINKED_STATICALLY="]
-        make("simulator", "library", [*settings, f"OUT={out}"])
+        out = folder / (pathlib.Path(level).name or "base")
+        make("simulator", "library", [*settings, f"OUT={out}", *([f"SIM_ARCH={flags}"] if target else [])])
         if level == ".":
             make("runtime", "libraries", [*settings, f"OUT={out}/runtime"])
         files |= in_build(ROOT / out, level)
     return files
+
+
+def zig(folder: pathlib.Path, target: str) -> pathlib.Path:
+    """A script that is the C++ compiler. make builds everything again if the name of its compiler changes, and the environment's folder has no fixed name."""
+    script = folder / "c++"
+    (ROOT / folder).mkdir(parents=True, exist_ok=True)
+    words = [sys.executable, "-m", "ziglang", "c++", "-target", f"{target}-linux-gnu.{GLIBC}"]
+    (ROOT / script).write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
+    (ROOT / script).chmod(0o755)
+    return script
 
 
 def make(part: str, goal: str, settings: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import subprocess
 import sys
 
 from cudasim import commands, places
@@ -23,13 +24,26 @@ HELP = """cudasim runs CUDA programs on a simulated GPU.
 """
 
 
+def about() -> str:
+    """What is installed."""
+    lines = [f"cudasim {places.version()} in {places.HERE}"]
+    try:
+        said = subprocess.run([places.nvcc(), "--version"], capture_output=True, text=True, check=False).stdout
+        lines.append(f"nvcc {said.rpartition('release ')[2].partition(',')[0] or 'that does not start'} in {places.nvcc()}")
+    except Problem as why:
+        lines.append(str(why))
+    return "\n".join([*lines, *filter(None, [places.about_others()])])
+
+
 def call(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         print(HELP, end="")
         return 0
     if words[0] == "--version":
-        print(f"cudasim {places.version()}")
+        print(about())
         return 0
+    if others := places.about_others():
+        print(f"cudasim: {others}", file=sys.stderr)
     name, rest = (words[0], words[1:]) if words[0] in NAMES else ("run", words)
     module = importlib.import_module(f"cudasim.commands.{name}")
     if rest[:1] in (["-h"], ["--help"]):

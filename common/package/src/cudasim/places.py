@@ -24,6 +24,18 @@ def version() -> str:
     return importlib.metadata.version("cudasim") if IS_INSTALLED else (ROOT / "common/VERSION").read_text(encoding="utf-8").strip()
 
 
+def about_others() -> str:
+    """A sentence if another version could be meant: one that is installed beside this one, or that is active in this shell."""
+    found = {str(each.locate_file("cudasim")): each.version for each in importlib.metadata.distributions(name="cudasim")}
+    others = [f"{number} in {folder}" for folder, number in found.items() if folder != str(HERE)]
+    if others and IS_INSTALLED:
+        return f"several versions of cudasim are installed. This is {version()} in {HERE}; there is also {', '.join(others)}. To keep one, type: pip uninstall cudasim"
+    active = os.environ.get("SIMULATED_GPU")
+    if active and active != ":".join(map(str, LIBRARIES)):
+        return f"another simulated GPU is active in this shell: {active}. This command uses its own, {version()} in {HERE}"
+    return ""
+
+
 def libraries() -> list[pathlib.Path]:
     """The folders of the libraries. In the repository, make builds them when they are first needed."""
     if IS_INSTALLED or all((folder / name).exists() for folder, name in zip(LIBRARIES, ("libcudart.so.13", "libcuda.so.1"))):
