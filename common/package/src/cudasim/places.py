@@ -21,7 +21,9 @@ ACTIVATE = HERE / "activate.sh" if IS_INSTALLED else ROOT / "common/runtime/acti
 
 
 def version() -> str:
-    return importlib.metadata.version("cudasim") if IS_INSTALLED else (ROOT / "common/VERSION").read_text(encoding="utf-8").strip()
+    if not IS_INSTALLED:
+        return (ROOT / "common/VERSION").read_text(encoding="utf-8").strip()
+    return next(iter(importlib.metadata.distributions(name="cudasim", path=[str(HERE.parent)]))).version
 
 
 def about_others() -> str:

@@ -1,0 +1,175 @@
+"""The Python package cudasim: from its wheel to the output of a program, and a sentence for everything that cannot work."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from conftest import ROOT
+
+VERSION = (ROOT / "common/VERSION").read_text(encoding="utf-8").strip()
+
+
+# ---- the wheel
+
+
+def test_the_wheel_has_the_libraries_the_films_page_and_the_version_of_the_repository(installed):
+    names = zipfile.ZipFile(installed.wheel).namelist()
+    for file in ("lib/libcuda.so.1", "lib/libcudart.so.12", "lib/libcudart.so.13", "lib/libcuda.so", "film/film.js", "activate.sh", "commands/check.py"):
+        assert f"cudasim/{file}" in names
+    assert installed.wheel.name.startswith(f"cudasim-{VERSION}-py3-none-linux_")
+    assert installed.wheel.stat().st_size < 20_000_000
+
+
+def test_the_source_distribution_has_what_the_wheel_is_built_from(installed):
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(installed.folder / "sources"), str(ROOT / "common/package")]
+    subprocess.run(command, capture_output=True, check=True)
+    (archive,) = (installed.folder / "sources").iterdir()
+    listed = subprocess.run(["tar", "-tf", str(archive)], capture_output=True, text=True, check=True).stdout
+    for file in ("common/simulator/Makefile", "common/runtime/Makefile", "common/VERSION", "hatch_build.py", "src/cudasim/__init__.py", "lib/libcuda.so"):
+        assert f"cudasim-{VERSION}/{file}\n" in listed
+
+
+# ---- the commands
+
+
+def test_a_source_is_compiled_and_run_with_its_arguments(installed, program):
+    ended = installed.run("-O2", "prog.cu", "a", "b")
+    assert (ended.stdout, ended.returncode) == ("a: 3 words, error 0\n", 2)
+
+
+def test_a_program_that_is_compiled_runs_and_other_commands_find_the_simulator_too(installed, program):
+    assert installed.run(program).stdout == ": 1 words, error 0\n"
+    assert installed.run("run", "sh", "-c", "./prog; echo $?").stdout == ": 1 words, error 0\n0\n"
+
+
+def test_check_reports_findings_with_their_lines_as_json(installed, program):
+    ended = installed.run("check", "--report", "found.json", program, "race")
+    found = json.loads((installed.folder / "found.json").read_text(encoding="utf-8"))
+    assert ended.stdout == "race: 2 words, error 0\n" and (ended.returncode, found["status"]) == (1, 0)
+    assert [finding["title"] for finding in found["findings"]] == ["data race"]
+    assert found["findings"][0]["places"] == ["prog.cu:5"] and found["findings"][0]["kernel"] == "race(int*)"
+    assert "data race" in ended.stderr and ended.stderr.endswith("cudasim: 1 finding\n")
+
+
+def test_check_ends_with_status_0_only_if_nothing_was_found(installed, program):
+    assert installed.run("check", program).returncode == 0
+    assert installed.run("check", program, "leak").returncode == 1
+    assert installed.run("check", "--only", "race", program, "leak").returncode == 0
+    assert installed.run("check", program, "a", "b").returncode == 2  # the program's own
+
+
+def test_a_fault_is_a_finding(installed, program):
+    ended = installed.run("check", "--report=far.json", program, "far")
+    found = json.loads((installed.folder / "far.json").read_text(encoding="utf-8"))
+    assert [(finding["title"], finding["places"]) for finding in found["findings"]] == [("illegal address", ["prog.cu:6"])]
+    assert ended.returncode == 1
+
+
+def test_profile_writes_the_counters(installed, program):
+    ended = installed.run("profile", "-o", "numbers.json", program)
+    numbers = json.loads((installed.folder / "numbers.json").read_text(encoding="utf-8"))
+    assert [kernel["name"] for kernel in numbers["kernels"]] == ["index(int*, int)"] and "index(int*, int)" in ended.stderr
+
+
+def test_see_makes_one_page_with_the_source(installed, program):
+    ended = installed.run("see", "-o", "film.html", program, "race")
+    assert "It shows: race, index" in ended.stdout and ended.returncode == 0, ended.stderr
+    page = (installed.folder / "film.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>") and not re.search(r"""(src|href)=["']?(https?:)?//""", page)
+
+
+def test_a_shell_that_is_activated_compiles_and_runs_and_can_be_switched_back(installed, program):
+    script = 'eval "$(cudasim activate)"; nvcc prog.cu -o shared && ./shared x; deactivate; echo "left: ${LD_LIBRARY_PATH-none}"'
+    ended = subprocess.run(["bash", "-c", script], cwd=installed.folder, env=installed.variables(), capture_output=True, text=True, check=False)
+    assert "x: 2 words, error 0\n" in ended.stdout and ended.stdout.endswith("left: none\n"), ended.stderr
+
+
+def test_python_gets_status_output_and_findings(installed, program):
+    code = "import cudasim; r = cudasim.run(['./prog', 'race']); print(r.status, r.output.strip(), [str(f) for f in r.findings], r.is_clean)"
+    command = [installed.environment / "bin/python", "-c", code]
+    said = subprocess.run(command, cwd=installed.folder, env=installed.variables(), capture_output=True, text=True, check=True).stdout
+    assert said == "0 race: 2 words, error 0 ['data race in race(int*) at prog.cu:5'] False\n"
+
+
+# ---- what cannot work
+
+
+def complains(ended, *parts):
+    """Did a command end with one sentence, and no traceback?"""
+    lines = ended.stderr.splitlines()
+    return ended.returncode != 0 and len(lines) == 1 and lines[0].startswith("cudasim: ") and all(part in lines[0] for part in parts)
+
+
+def test_without_a_compiler_a_sentence_says_what_to_install(installed, program):
+    nothing = installed.folder / "bin"
+    nothing.mkdir()
+    (nothing / "dirname").symlink_to("/usr/bin/dirname")
+    assert complains(installed.run("prog.cu", PATH=str(nothing)), "there is no nvcc", "pip install nvidia-cuda-nvcc")
+    (nothing / "nvcc").symlink_to((ROOT / "build/toolkit/bin/nvcc").resolve())
+    assert complains(installed.run("prog.cu", PATH=str(nothing)), "there is no g++", "apt-get install g++")
+
+
+def test_errors_of_the_compiler_are_shown_and_nothing_else(installed):
+    (installed.folder / "wrong.cu").write_text("int main() { return x; }", encoding="utf-8")
+    ended = installed.run("wrong.cu")
+    assert ended.returncode != 0 and 'identifier "x" is undefined' in ended.stderr + ended.stdout and "cudasim:" not in ended.stderr
+
+
+def test_a_program_for_another_processor_is_named(installed):
+    file = installed.folder / "elsewhere"
+    file.write_bytes(b"\x7fELF\2\1\1" + bytes(9) + b"\2\0\xf3\0" + bytes(100))
+    file.chmod(0o755)
+    assert complains(installed.run("./elsewhere"), "./elsewhere is a program for riscv64, but this machine is")
+
+
+def test_a_closed_library_and_the_static_runtime_are_named(installed, program):
+    script = """
+        echo 'void f() {}' | g++ -shared -fPIC -x c++ - -Wl,-soname,libcublas.so.13 -o libcublas.so
+        echo 'int main() {}' | g++ -x c++ - -L. -Wl,--no-as-needed -lcublas -o closed
+        nvcc prog.cu -o static"""
+    subprocess.run(["bash", "-ec", script], cwd=installed.folder, env=installed.variables(), check=True)
+    assert complains(installed.run("./closed"), "./closed uses libcublas, whose kernels are machine code")
+    assert complains(installed.run("./static"), "contains NVIDIA's runtime", "nvcc -cudart shared")
+
+
+def test_a_crash_of_the_program_is_told_from_a_fault_of_a_kernel(installed, program):
+    ended = installed.run(program, "crash")
+    assert ended.returncode == 139 and "SIGSEGV" in ended.stderr and "cudasim run gdb ./prog" in ended.stderr
+
+
+def test_two_versions_are_named_with_their_places(installed, program):
+    other = installed.folder / "other"
+    (other / "cudasim-2.9.dist-info").mkdir(parents=True)
+    (other / "cudasim-2.9.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: cudasim\nVersion: 2.9\n", encoding="utf-8")
+    ended = installed.run(program, PYTHONPATH=str(other))
+    assert ended.returncode == 0 and f"several versions of cudasim are installed. This is {VERSION} in {installed.environment}" in ended.stderr
+    assert f"2.9 in {other}" in ended.stderr
+    assert "another simulated GPU is active in this shell: /elsewhere" in installed.run(program, SIMULATED_GPU="/elsewhere").stderr
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["nothing.cu"], "there is neither a program nor a source file among the words: nothing.cu"),
+        (["run"], "name a program or its sources"),
+        (["check", "--report"], "--report needs a value"),
+        (["check", "--report", "/nowhere/found.json", "/bin/true"], "/nowhere/found.json: No such file or directory"),
+        (["profile", "-o", "numbers.txt", "/bin/true"], "must end in .json or in .csv"),
+        (["see", "/bin/true"], "true launched no kernel to show"),
+        (["activate", "x"], "activate takes no words"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_a_wrong_word_is_a_sentence(installed, words, said):
+    ended = installed.run(*words)
+    assert said in ended.stderr and ended.returncode != 0 and "Traceback" not in ended.stderr
+
+
+def test_the_repository_has_the_same_command(installed):
+    said = subprocess.run([ROOT / "common/cudasim", "--help"], env=dict(os.environ), capture_output=True, text=True, check=True).stdout
+    assert said == installed.run("--help").stdout and all(f"cudasim {name}" in said for name in ("run", "check", "profile", "see", "activate"))
