@@ -49,7 +49,7 @@ class Test:
     # ---- build everything first: one make knows best what can be built at the same time
 
     def wanted(self):
-        targets = [build.SIMULATOR]
+        targets = [build.SIMULATOR, *([build.RUNTIME] if "package" in self.suites else [])]
         for lesson in self.lessons:
             if why_not(lesson):
                 continue

@@ -25,7 +25,7 @@ OF_TESTS = 100_000  # processes of the tests of a suite: some of them count what
 LONGEST_FIRST = ("test_pages.py", "test_grading.py", "test_learn.py")
 # What QUICK=1 leaves out: the book and a browser, the trainer, a class to grade, made-up machines for set-up; and suites that compile much.
 LONG = ("test_pages.py", "test_learn.py", "test_grading.py", "test_plots.py", "test_setup.py", "test_environment.py")
-LONG_SUITES = ("compilers", "programs", "runtime")
+LONG_SUITES = ("compilers", "package", "programs", "runtime")
 
 
 def in_cpp() -> list[str]:
