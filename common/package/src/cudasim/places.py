@@ -51,7 +51,9 @@ def nvcc() -> str:
     """The nvcc on the PATH, or else the one that came with this package or with the repository."""
     if found := shutil.which("nvcc"):
         return found
-    roots = [ROOT / "build/toolkit"] if not IS_INSTALLED else pathlib.Path(sysconfig.get_paths()["purelib"]).glob("nvidia/cu*")
+    # pip has put NVIDIA's packages beside this one, or, with another option, where packages of this Python are.
+    packages = dict.fromkeys([HERE.parent, *(pathlib.Path(sysconfig.get_path(name)) for name in ("purelib", "platlib"))])
+    roots = [root for folder in packages for root in sorted(folder.glob("nvidia/cu*"))] if IS_INSTALLED else [ROOT / "build/toolkit"]
     for root in roots:
         if os.access(root / "bin/nvcc", os.X_OK):
             return str(root / "bin/nvcc")

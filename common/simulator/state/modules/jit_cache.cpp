@@ -36,7 +36,7 @@ const std::string& build() {
     Dl_info self{};
     std::error_code none;
     if (dladdr(reinterpret_cast<void*>(&in_jit_cache), &self) == 0) return std::string("simulator");
-    const auto written = fs::last_write_time(self.dli_fname, none).time_since_epoch().count();
+    const auto written = static_cast<long long>(fs::last_write_time(self.dli_fname, none).time_since_epoch().count());
     return "simulator " + std::to_string(written) + " " + std::to_string(fs::file_size(self.dli_fname, none));
   }());
   return stamp;
