@@ -159,7 +159,7 @@ def test_what_prevents_every_build_is_said_before_anything_is_fetched(house):
     ended = house.set_up(TMPDIR="/no/where")
     assert ended.returncode == 1 and "cannot write their temporary files to /no/where: there is no such folder" in ended.stderr
     ended = house.set_up("torhc")
-    assert ended.returncode == 1 and "Set-up does not know torhc. It knows: catch2 torch pytest" in ended.stderr
+    assert ended.returncode == 1 and "Set-up does not know torhc. It knows: catch2 torch triton numba pytest" in ended.stderr
     assert nothing_half_made(house)
 
 
