@@ -154,7 +154,7 @@ def needs(todo):
         found.append("catch2")
     if any(lesson.is_python for lesson in about):
         found += ["torch"] + (["pytest"] if "catch2" in found else [])
-        found += [package for lesson in about if lesson.is_python for package in lesson.packages]
+        found += sorted(package for lesson in about if lesson.is_python for package in lesson.packages)
     return list(dict.fromkeys(found))
 
 

@@ -138,7 +138,8 @@ def test_in_a_lessons_folder_a_target_means_that_lesson(words, part):
         ([str(called("speed"))], {}, "catch2 torch pytest"),
         (["style"], {}, "catch2 pytest style"),
         ([], {"QUICK": "1"}, "catch2 pytest style"),
-        ([], {}, "catch2 pytest style tools book browser torch"),
+        ([], {}, "catch2 pytest package style tools book browser torch numba triton"),
+        (["05-extension/08-front-doors"], {}, "catch2 torch pytest numba triton"),
     ],
 )
 def test_a_part_of_the_tests_sets_up_only_what_it_needs(part, settings, needed):
