@@ -162,7 +162,9 @@ def needs_of_tests(step):
     """What the tests in Python need: all of them without a part, otherwise those of the suites that it names, and of the lesson about the doctor."""
     meant = [suite for suite in suites.in_python() if suite in step.words or not step.words]
     meant += [suite for suite in ("doctor",) if any(lesson.own_name == suite for lesson in step.about)]
-    return (["pytest"] if meant else []) + [need for suite in meant for need in suites.NEEDS.get(suite, ()) if not (is_quick() and suite == "tools")]
+    return (["pytest"] if meant else []) + [
+        need for suite in meant for need in suites.NEEDS.get(suite, ()) if not (is_quick() and suite in ("tools", *suites.LONG_SUITES))
+    ]
 
 
 def set_up(todo):
