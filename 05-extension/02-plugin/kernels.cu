@@ -1,17 +1,23 @@
-// y = x² + b, forward and backward.
+// y = scale * x² + b, forward and backward.
 
 // One thread for each of the `count` elements. b and db have one element for each row.
-extern "C" __global__ void forward(const float* x, const float* b, float* y, unsigned columns, unsigned count) {
+extern "C" __global__ void forward(const float* x, const float* b, float* y, float scale, unsigned columns,
+                                   unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  y[i] = x[i] * x[i] + b[i / columns];
+  y[i] = scale * x[i] * x[i] + b[i / columns];
 }
 
 // db must be zero at the start.
-extern "C" __global__ void backward(const float* x, const float* g, float* dx, float* db, unsigned columns,
+extern "C" __global__ void backward(const float* x, const float* g, float* dx, float* db, float scale, unsigned columns,
                                     unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  dx[i] = 2 * x[i] * g[i];
+  dx[i] = 2 * scale * x[i] * g[i];
   atomicAdd(&db[i / columns], g[i]);  // all threads of a row add to the same number
+}
+
+extern "C" __global__ void clear(float* numbers, unsigned count) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) numbers[i] = 0;
 }
