@@ -77,7 +77,8 @@ class Gate {
   static void wait(void* self) {
     auto& gate = *static_cast<Gate*>(self);
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
-    while (!gate.open_ && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!gate.open_ && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     gate.passed_ = true;
   }
   std::atomic<bool> open_{false}, passed_{false};

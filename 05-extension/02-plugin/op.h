@@ -1,5 +1,5 @@
-// y = scale * x² + b on the GPU, with the contract of an inference engine's plugin, as a C interface. x, y, g and dx are
-// matrices of rows * columns floats in device memory, stored row by row. b and db have one float for each row.
+// y = scale * x² + b on the GPU, with the contract of an inference engine's plugin, as a C interface. x, y, g and dx
+// are matrices of rows * columns floats in device memory, stored row by row. b and db have one float for each row.
 //
 // Functions that return int return 0 or an error code, which op_message() describes. None throws an exception.
 #pragma once

@@ -59,7 +59,8 @@ CUresult load(Kernels& kernels) {
 }
 
 bool shape_is_possible(std::int64_t rows, std::int64_t columns) {
-  return rows >= 0 && columns >= 0 && rows <= INT_MAX && columns <= INT_MAX && (columns == 0 || rows <= INT_MAX / columns);
+  return rows >= 0 && columns >= 0 && rows <= INT_MAX && columns <= INT_MAX &&
+         (columns == 0 || rows <= INT_MAX / columns);
 }
 
 // A launch of a CUkernel takes place in the context of the stream. Which context is current makes no difference.

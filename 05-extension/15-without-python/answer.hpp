@@ -7,5 +7,6 @@ struct Reply {
   std::string error;  // empty if y is the result
 };
 
-// Reply i belongs to request i. Each request has at least one row. No call of the model may have more than `largest` rows.
+// Reply i belongs to request i. Each request has at least one row. No call of the model may have more than `largest`
+// rows.
 std::vector<Reply> answer(Model& model, const std::vector<Matrix>& requests, std::int64_t largest);

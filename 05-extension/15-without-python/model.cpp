@@ -90,7 +90,8 @@ std::unique_ptr<Model> load(const std::string& package, const std::string& devic
 std::vector<std::string> dispatch_keys(const std::string& op) {
   const c10::OperatorHandle found = c10::Dispatcher::singleton().findSchemaOrThrow(op.c_str(), "");
   std::vector<std::string> keys;
-  for (const char* key : {"CPU", "CUDA", "CompositeExplicitAutograd", "Meta", "Autograd", "AutocastCPU", "FuncTorchBatched"})
+  for (const char* key :
+       {"CPU", "CUDA", "CompositeExplicitAutograd", "Meta", "Autograd", "AutocastCPU", "FuncTorchBatched"})
     if (found.hasKernelForDispatchKey(c10::parseDispatchKey(key))) keys.emplace_back(key);
   return keys;
 }

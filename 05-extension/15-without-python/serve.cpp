@@ -9,8 +9,8 @@
 //   python                                how many files of Python this process has mapped
 #include "05-extension/15-without-python/model.hpp"
 
-#include <cstdlib>
 #include <dlfcn.h>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -22,7 +22,8 @@ constexpr std::int64_t kMostValues = 1 << 24;
 
 Matrix read_shape(std::istream& in) {
   Matrix x;
-  if (!(in >> x.rows >> x.columns) || x.rows < 0 || x.columns < 0 || (x.columns > 0 && x.rows > kMostValues / x.columns))
+  if (!(in >> x.rows >> x.columns) || x.rows < 0 || x.columns < 0 ||
+      (x.columns > 0 && x.rows > kMostValues / x.columns))
     throw std::runtime_error("a request needs a number of rows and a number of columns");
   x.values.resize(static_cast<std::size_t>(x.rows * x.columns));
   return x;

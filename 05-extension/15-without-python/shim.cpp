@@ -14,8 +14,9 @@ static Tensor shared(AtenTensorHandle callers) {
 }
 
 // The package becomes the owner of y.
-extern "C" __attribute__((visibility("default"))) AOTITorchError aoti_torch_cpu_forward(AtenTensorHandle x, AtenTensorHandle b,
-                                                                                      AtenTensorHandle* y) {
+extern "C" __attribute__((visibility("default"))) AOTITorchError aoti_torch_cpu_forward(AtenTensorHandle x,
+                                                                                        AtenTensorHandle b,
+                                                                                        AtenTensorHandle* y) {
   try {
     return aoti_torch_new_tensor_handle(on_cpu<Forward>(shared(x), shared(b)).get(), y);
   } catch (const std::exception&) {  // an exception must not leave a C function

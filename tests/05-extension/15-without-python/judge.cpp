@@ -1,10 +1,10 @@
 // Linked with an answer: calls it with the real package, and prints what came of it, one line for each scenario.
 #include "05-extension/15-without-python/answer.hpp"
 
+#include <dlfcn.h>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 
 namespace {
 
