@@ -69,7 +69,7 @@ $(JUDGED): build/tests/%/check: $$(or $$(call same_check,$$*),$$(call objects_of
 SUITES := $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/[a-z]*/*.cpp))))
 suite_objects = $(patsubst %.cpp,build/%.o,$(wildcard tests/$1/*.cpp)) build/tests/catch_main.o
 # NVRTC of CUDA 12, which takes the place of nvcc there, does not compile what library.cu includes.
-suite_kernels = $(patsubst %.cu,build/%.ptx,$(filter-out $(if $(WITHOUT_HOST_NVCC),%/library.cu),$(wildcard tests/$1/*.cu)))
+suite_kernels = $(patsubst %.cu,build/%.ptx,$(filter-out $(if $(WITHOUT_HOST_NVCC),%/library.cu %/debug.cu),$(wildcard tests/$1/*.cu)))
 
 $(patsubst %,build/tests/%/check,$(filter-out simulator,$(SUITES))): build/tests/%/check: \
     $$(call suite_objects,$$*) | $$(call suite_kernels,$$*) build/simulator/libcuda.so
@@ -88,6 +88,7 @@ build/tests/runtime/programs: always | build/runtime/libcudart.so build/simulato
 
 # Asynchronous copies, and what libcu++ uses, need compute capability 8.0; modern.cu needs 9.0.
 build/tests/checks/%.ptx: NVCC_FLAGS := $(patsubst -arch=%,-arch=compute_80,$(NVCC_FLAGS))
+build/tests/checks/debug.ptx: NVCC_FLAGS := $(patsubst -arch=%,-arch=compute_80,$(filter-out -lineinfo,$(NVCC_FLAGS))) -G
 build/tests/checks/modern.ptx: NVCC_FLAGS := $(patsubst -arch=%,-arch=compute_90,$(NVCC_FLAGS))
 
 ifneq ($(findstring build/tests/compilers,$(WANTED) $(MAKECMDGOALS)),)

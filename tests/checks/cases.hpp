@@ -6,6 +6,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -47,7 +48,9 @@ inline std::string text_of(const std::string& path) {
 // The image that has this kernel. NVRTC in the place of nvcc does not take the toolkit's host headers, so that
 // library.ptx may be missing, and the result empty.
 inline std::string image_of(const std::string& kernel) {
-  for (const char* file : {"kernels.ptx", "races.ptx", "library.ptx", "modern.ptx"}) {
+  const char* const only = std::getenv("CHECKS_IMAGE");
+  for (const char* file : {"kernels.ptx", "races.ptx", "library.ptx", "modern.ptx", "debug.ptx"}) {
+    if (only != nullptr && *only != 0 && std::strcmp(only, file) != 0) continue;
     const std::string path = cu::image(file);
     if (text_of(path).find(".entry " + kernel + "(") != std::string::npos) return path;
   }
@@ -340,12 +343,23 @@ inline const std::vector<Case>& all() {
       {"init_dynamic_shared", 1, 64, kDynamic},
       {"init_local", 1, 64},
       {"init_member_is_copied_and_read", 1, 64},
+      {"init_condition", 1, 64, kUnwritten},
+      {"init_address", 1, 64, kUnwritten},
+      {"init_shuffled", 1, 32},
+      {"init_passed_to_a_function", 1, 64, kUnwritten},
+      {"init_exchanged", 1, 64, kUnwritten},
       {"init_copy_to_host", 0, 0, kPlain, copies_to_host_what_nobody_wrote},
       {"fine_written_by_the_program", 1, 64},
       {"fine_writes_what_it_reads", 2, 256, kUnwritten},
       {"fine_writes_bytes_reads_words", 1, 256},
       {"fine_local_array", 1, 64},
       {"fine_padding_is_copied", 1, 64},
+      {"fine_is_read_and_not_used", 1, 64, kUnwritten},
+      {"fine_exchanges_to_initialize", 1, 64, kUnwritten},
+      {"fine_bit_fields", 1, 32},
+      {"fine_padding_goes_through_lanes", 1, 32},
+      {"fine_padding_stays_in_global_memory", 1, 64, kUnwritten},
+      {"fine_merge_sort_of_padding", 1, 128},
       {"fine_copies", 0, 0, kPlain, copies_what_was_written},
 
       {"sync_barriers_in_both_branches", 1, 64},

@@ -11,11 +11,12 @@ namespace {
 const char* kVariable = "CHECKS_CASES";  // names, separated by blanks
 
 // Runs the cases in a child; what it wrote between a case's name and the next one's.
-std::map<std::string, std::string> said(const std::vector<std::string>& names, const char* wanted) {
+std::map<std::string, std::string> said(const std::vector<std::string>& names, const char* wanted,
+                                        const char* image = "") {
   std::string list;
   for (const std::string& name : names) list += name + " ";
   const auto ending = conformance::spawn({cu::image("check"), "The child runs the cases that it is given"},
-                                         {{kVariable, list.c_str()}, {"CUDASIM_CHECK", wanted}});
+                                         {{kVariable, list.c_str()}, {"CUDASIM_CHECK", wanted}, {"CHECKS_IMAGE", image}});
   INFO(ending.output);
   REQUIRE(ending.good());
   std::map<std::string, std::string> texts;
@@ -101,7 +102,7 @@ TEST_CASE("Every race is found", "[race]") {
 
 TEST_CASE("Every read of memory never written is found", "[init]") {
   ON_THE_SIMULATOR_ONLY();
-  each_is_found("init", "simulated GPU: read of memory never written\n");
+  each_is_found("init", "simulated GPU: use of memory never written\n");
 }
 
 TEST_CASE("Every barrier and mask that threads miss is found", "[sync]") {
@@ -176,6 +177,22 @@ TEST_CASE("No check cries wolf", "[fine]") {
   }
 }
 
+TEST_CASE("Nor does one in code that is not optimized", "[fine]") {
+  ON_THE_SIMULATOR_ONLY();
+  if (!library_is_there()) SKIP_TEST("debug.cu needs a whole nvcc");
+  const std::string text = checks::text_of(cu::image("debug.ptx"));
+  std::vector<std::string> names;
+  for (const std::string& name : named("fine_")) {
+    if (contains(text, ".entry " + name + "(")) names.push_back(name);
+  }
+  CHECK(names.size() > 25);
+  auto texts = said(names, "all", "debug.ptx");
+  for (const std::string& name : names) {
+    INFO(name);
+    CHECK(texts[name] == "");
+  }
+}
+
 TEST_CASE("Unless they are asked for, the checks say nothing", "[fine]") {
   ON_THE_SIMULATOR_ONLY();
   auto names = named("race_");
@@ -218,6 +235,23 @@ TEST_CASE("A read of memory never written is reported with its byte", "[init]") 
   const std::string copy = said_of("init_copy_to_host", "init");
   INFO(copy);
   CHECK(contains(copy, "cuMemcpyDtoH"));
+}
+
+TEST_CASE("A use of memory never written is reported with the load", "[init]") {
+  ON_THE_SIMULATOR_ONLY();
+  auto texts = said({"init_condition", "init_address", "init_shuffled"}, "init");
+  const std::string& condition = texts["init_condition"];
+  INFO(condition);
+  CHECK(contains(condition, "the condition of a branch"));
+  CHECK(count(condition, "at kernels.cu:") + count(condition, "kernels.cu:") >= 2);
+  CHECK(contains(condition, "read of 4 bytes at 0x"));
+  CHECK(contains(texts["init_address"], "use      an address"));
+  const std::string& shuffled = texts["init_shuffled"];
+  INFO(shuffled);
+  CHECK(contains(shuffled, "(8,0,0) of block (0,0,0)"));
+  CHECK(contains(shuffled, "of 'values', byte 36 of the block's shared memory") +
+            contains(shuffled, "byte 36 of 'values'") >=
+        1);
 }
 
 TEST_CASE("A word that is not a check is reported", "[words]") {

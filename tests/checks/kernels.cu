@@ -78,6 +78,67 @@ KERNEL(init_member_is_copied_and_read) {
   out[threadIdx.x] = static_cast<u32>(others[threadIdx.x].number);
 }
 
+// What is unwritten passes through registers, other lanes and calls until it is used.
+KERNEL(init_condition) {
+  const u32 value = in[threadIdx.x];
+  if (value * 3 > 7) out[threadIdx.x] = 1;
+}
+KERNEL(init_address) { out[in[threadIdx.x] % n] = 1; }
+KERNEL(init_shuffled) {
+  __shared__ u32 values[32];
+  if (threadIdx.x != 9) values[threadIdx.x] = threadIdx.x;
+  __syncwarp();
+  const u32 value = __shfl_xor_sync(~0u, values[threadIdx.x], 1);
+  if (value == 5) out[threadIdx.x] = value;
+}
+__noinline__ __device__ u32 halved(u32 value) { return value / 2; }
+KERNEL(init_passed_to_a_function) {
+  u32 value = halved(in[threadIdx.x]);
+  out[threadIdx.x] = value == 0 ? out[value + 1] : 0;
+}
+KERNEL(init_exchanged) {
+  if (atomicExch(&in[threadIdx.x], 1) == 0) out[threadIdx.x] = 1;
+}
+
+// The read alone is no mistake.
+KERNEL(fine_is_read_and_not_used) {
+  const u32 value = in[threadIdx.x];
+  out[threadIdx.x] = (value & 0) + (threadIdx.x < n ? threadIdx.x : value);
+}
+KERNEL(fine_exchanges_to_initialize) {
+  atomicExch(&in[threadIdx.x], threadIdx.x);
+  out[threadIdx.x] = in[threadIdx.x];
+}
+struct Fields {
+  u32 low : 3, middle : 9, high : 20;
+};
+KERNEL(fine_bit_fields) {
+  __shared__ Fields fields[32];
+  fields[threadIdx.x].middle = threadIdx.x;
+  fields[threadIdx.x].low = threadIdx.x;
+  __syncwarp();
+  const Fields other = fields[threadIdx.x ^ 1];
+  out[threadIdx.x] = other.low + other.middle;
+}
+KERNEL(fine_padding_goes_through_lanes) {
+  __shared__ Padded some[32];
+  some[threadIdx.x].letter = static_cast<char>(threadIdx.x);
+  some[threadIdx.x].number = threadIdx.x;
+  __syncwarp();
+  u32 words[4];
+  memcpy(words, &some[threadIdx.x], sizeof words);
+  for (u32& word : words) word = __shfl_down_sync(~0u, word, 1);
+  Padded other;
+  memcpy(&other, words, sizeof words);
+  out[threadIdx.x] = other.letter + static_cast<u32>(other.number);
+}
+KERNEL(fine_padding_stays_in_global_memory) {
+  auto* const from = reinterpret_cast<Padded*>(in);
+  from[threadIdx.x].letter = 'x';
+  from[threadIdx.x].number = threadIdx.x;
+  reinterpret_cast<Padded*>(out)[threadIdx.x] = from[threadIdx.x];
+}
+
 // ---- Barriers and masks
 
 KERNEL(sync_barriers_in_both_branches) {

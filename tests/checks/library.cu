@@ -4,6 +4,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda_pipeline_primitives.h>
+#include <cub/block/block_merge_sort.cuh>
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -224,6 +225,30 @@ KERNEL(fine_block_algorithms) {
   for (u32 i = 0; i < 4; ++i) out[blockIdx.x * 512 + t * 4 + i] = keys[i];
   __syncthreads();
   if (t == 0) atomicAdd(&out[n - 1], total + sum);
+}
+
+// Sorts structures whose padding was never written.
+struct Named {
+  char letter;
+  double number;
+};
+struct ByNumber {
+  __device__ bool operator()(const Named& a, const Named& b) const { return a.number < b.number; }
+};
+KERNEL(fine_merge_sort_of_padding) {
+  using Sort = cub::BlockMergeSort<Named, 128, 2>;
+  __shared__ typename Sort::TempStorage storage;
+  __shared__ Named values[256];
+  const u32 t = threadIdx.x;
+  for (u32 i = t; i < 256; i += 128) {
+    values[i].letter = 'x';
+    values[i].number = in[i] * 2654435761u;
+  }
+  __syncthreads();
+  Named mine[2] = {values[2 * t], values[2 * t + 1]};
+  Sort(storage).Sort(mine, ByNumber());
+  reinterpret_cast<Named*>(out)[2 * t] = mine[0];
+  reinterpret_cast<Named*>(out)[2 * t + 1] = mine[1];
 }
 
 KERNEL(fine_warp_algorithm) {

@@ -36,7 +36,7 @@ void give_result(Warp& warp, const CallSite& site, u32 lane, u64 value) {
   std::byte* to = r.in_register ? warp.out<std::byte>(r.slot) + lane * r.size
                                 : warp.block->local(warp, lane) + warp.frame->local_base + r.local;
   if (warp.observer != nullptr && !r.in_register)
-    warp.observer->local_is_written(warp, 1u << lane, warp.frame->local_base + r.local, r.size);
+    warp.observer->local_is_written(warp, lane, warp.frame->local_base + r.local, r.size);
   std::memcpy(to, &value, std::min<u32>(r.size, 8));
 }
 

@@ -17,40 +17,34 @@ namespace {
 constexpr u32 kCallCost = 16;  // bytes of stack that a call takes at least: a recursion without variables ends too
 constexpr u64 kFunctionStride = 16;
 
-// Where a value that is passed lies, in one frame or the other.
-struct Passed {
-  const std::byte* base;  // of the slot
-  bool in_register;
-  u32 local;  // from the beginning of the thread's local memory
-};
+const std::byte* register_of(const Passed& passed) {
+  const bool constant = (passed.slot & kConstant) != 0;
+  return (constant ? passed.frame->constants : passed.frame->registers) + (passed.slot & ~kConstant);
+}
 
 void copy(Warp& warp, const Passed& to, const Passed& from, u32 size) {
+  if (warp.observer != nullptr) warp.observer->passed(warp, to, from, size);
+  std::byte* const target = to.in_register ? const_cast<std::byte*>(register_of(to)) : nullptr;
+  const std::byte* const source = from.in_register ? register_of(from) : nullptr;
   if (size == 0) {  // a predicate: one word for all lanes
     u32 bits = 0, before = 0;
-    std::memcpy(&bits, from.base, sizeof bits);
-    std::memcpy(&before, to.base, sizeof before);
+    std::memcpy(&bits, source, sizeof bits);
+    std::memcpy(&before, target, sizeof before);
     bits = (before & ~warp.mask) | (bits & warp.mask);
-    std::memcpy(const_cast<std::byte*>(to.base), &bits, sizeof bits);
+    std::memcpy(target, &bits, sizeof bits);
     return;
   }
-  if (warp.observer != nullptr && !to.in_register) warp.observer->local_is_written(warp, warp.mask, to.local, size);
   for_lanes(warp.mask, [&](u32 lane) {
-    const std::byte* source = from.in_register ? from.base + lane * size : warp.block->local(warp, lane) + from.local;
-    std::byte* target =
-        to.in_register ? const_cast<std::byte*>(to.base) + lane * size : warp.block->local(warp, lane) + to.local;
-    std::memcpy(target, source, size);
+    std::memcpy(to.in_register ? target + lane * size : warp.block->local(warp, lane) + to.local,
+                from.in_register ? source + lane * size : warp.block->local(warp, lane) + from.local, size);
   });
 }
 
-Passed place_of(const Frame& frame, bool in_register, Slot slot, u32 local) {
-  const std::byte* base = (slot & kConstant) != 0 ? frame.constants : frame.registers;
-  return {in_register ? base + (slot & ~kConstant) : nullptr, in_register, frame.local_base + local};
-}
 Passed place_of(const Frame& frame, const CallSite::Argument& a) {
-  return place_of(frame, a.in_register, a.slot, a.local);
+  return {&frame, a.in_register, a.slot, frame.local_base + a.local};
 }
 Passed place_of(const Frame& frame, const Code::Parameter& p) {
-  return place_of(frame, p.in_register, p.slot, p.local);
+  return {&frame, p.in_register, p.slot, frame.local_base + p.local};
 }
 
 [[noreturn]] void fault(const Warp& warp, FaultKind kind, std::string what) {
@@ -113,7 +107,7 @@ void call(Warp& warp, const CallSite& site, u32 function) {
               no_stack_left(*warp.block->grid));
   }
   leave_rest_behind(warp);
-  if (warp.observer != nullptr) warp.observer->local_is_new(warp, warp.mask, base, callee.local_bytes);
+  if (warp.observer != nullptr) warp.observer->local_is_new(warp, base, callee.local_bytes);
   Frame* frame = alone(warp) ? nullptr : call_under_way(warp, caller, site, callee, base);
   if (frame != nullptr) {
     frame->lanes |= warp.mask;
@@ -128,6 +122,7 @@ void call(Warp& warp, const CallSite& site, u32 function) {
     frame->lanes = warp.mask;
     frame->local_base = base;
     frame->depth = caller.depth + 1;
+    if (warp.observer != nullptr) warp.observer->frame_is_new(*frame);
   }
   for (std::size_t i = 0; i < callee.parameters.size(); ++i)
     copy(warp, place_of(*frame, callee.parameters[i]), place_of(caller, site.arguments[i]), site.arguments[i].size);

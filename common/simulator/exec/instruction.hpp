@@ -34,9 +34,22 @@ struct SourceLine {
   u32 outer_file = 0, outer_line = 0;  // where the outermost inlined function was called; file 0: nothing was inlined
 };
 
-struct StatementInfo {  // for reports and traces
+// What becomes of its operands' bits in its results, for the check of memory that was never written.
+enum class Carries : u8 {
+  result,  // each result depends on all operands of its lane …
+  lanes,   // … or of all lanes
+  bits,    // each bit of a result depends on single bits of the operands: mov, and, shl …
+  passed_bits,  // … of other lanes: shfl, vote
+  loads,   // memory into registers, unchanged
+  stores,  // registers into memory, unchanged
+  swaps,   // both: atom.exch
+  nothing  // what it reads, others find out: atomics, barriers, branches
+};
+
+struct StatementInfo {  // for reports, traces and checks
   u32 line = 0;  // in the PTX text
   SourceLine source;
+  Carries carries = Carries::result;
 };
 
 struct Notes;  // ptx/notes.hpp
@@ -74,11 +87,13 @@ struct Code {
     Slot slot = kNoSlot;
   };
   std::vector<Index> indices;
-  // Which registers and constants of the launch each instruction reads and writes, for compile/.
+  // Which registers and constants of the launch each instruction reads and writes, for compile/ and watch/.
   struct Use {
     u32 instruction = 0;
     Slot slot = kNoSlot;
     bool written = false;
+    bool address = false;  // of memory
+    u8 bytes = 0;          // a lane; 0: a predicate
   };
   std::vector<Use> uses;
   // What compile/ has made of an entry function, by the shape of its blocks; null: nothing yet.

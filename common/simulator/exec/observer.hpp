@@ -29,6 +29,14 @@ struct Touch {
   std::byte before[kKept];  // what a small write overwrites
 };
 
+// Where a value that a call passes lies, in the caller's or in the callee's frame.
+struct Passed {
+  const Frame* frame = nullptr;
+  bool in_register = false;
+  Slot slot = kNoSlot;  // in_register; else
+  u32 local = 0;        // from the beginning of the thread's local memory
+};
+
 // Observes one block.
 class BlockObserver {
  public:
@@ -47,9 +55,13 @@ class BlockObserver {
   virtual void failed(Warp& warp, const Fault& fault) = 0;
   // The accesses from now on to the end of the instruction belong to an asynchronous copy.
   virtual void asynchronous() = 0;
-  // A call begins, or passes parameters: the lanes' local memory from `offset` on is new, or written.
-  virtual void local_is_new(const Warp& warp, u32 lanes, u32 offset, u32 size) = 0;
-  virtual void local_is_written(const Warp& warp, u32 lanes, u32 offset, u32 size) = 0;
+  // A call begins: the executing lanes' local memory from `offset` on is new; so are the registers of `frame`.
+  virtual void local_is_new(const Warp& warp, u32 offset, u32 size) = 0;
+  virtual void frame_is_new(const Frame& frame) = 0;
+  // The executing lanes pass a parameter or a result of `size` bytes (0: a predicate).
+  virtual void passed(const Warp& warp, const Passed& to, const Passed& from, u32 size) = 0;
+  // A builtin function has written its result there.
+  virtual void local_is_written(const Warp& warp, u32 lane, u32 offset, u32 size) = 0;
 
   // ---- Synchronization
 

@@ -293,7 +293,7 @@ constexpr Row kRows[] = {
     {"set.cmp_float.bf16x2|u32|s32.bf16x2", "=t0 t1 t1", bind_set, 78, 90},
     {"set.cmp_float.bool.bf16x2|u32|s32.bf16x2", "=t0 t1 t1 pred", bind_set, 78, 90},
 
-    {"selp.b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "=t0 t0 t0 pred", bind_selp},
+    {"selp.b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "=t0 t0 t0 pred", bind_selp, 0, 0, kMovesBits},
     {"slct.b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64.s32", "=t0 t0 t0 s32", bind_slct},
     {"slct{.ftz}.b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64.f32", "=t0 t0 t0 f32", bind_slct},
 };

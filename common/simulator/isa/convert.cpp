@@ -432,10 +432,11 @@ Bound bind_mov(const Form& form) {
 }
 
 constexpr Row kRows[] = {
-    {"mov.pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "=t0 t0", bind_mov, 0, 0, kTakesSpecial | kTakesAddress},
-    {"mov.b128", "=t0 t0", bind_mov, 83, 70, kTakesSpecial | kTakesAddress},
+    {"mov.pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "=t0 t0", bind_mov, 0, 0,
+     kTakesSpecial | kTakesAddress | kMovesBits},
+    {"mov.b128", "=t0 t0", bind_mov, 83, 70, kTakesSpecial | kTakesAddress | kMovesBits},
 
-    {"cvt{.sat}.integer.integer", "=t0~ t1~", bind_integers, 0, 0, kTakesSpecial},
+    {"cvt{.sat}.integer.integer", "=t0~ t1~", bind_integers, 0, 0, kTakesSpecial | kMovesBits},
     {"cvt.irnd{.ftz}{.sat}.integer.f32", "=t0~ t1~", bind_convert},
     {"cvt.irnd{.sat}.integer.f16|f64", "=t0~ t1~", bind_convert},
     {"cvt.irnd.integer.bf16", "=t0 t1", bind_convert, 78, 90},

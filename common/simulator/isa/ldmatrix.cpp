@@ -67,7 +67,7 @@ constexpr Row kRows[] = {
     {"stmatrix.sync.aligned.m8n8.x1{.trans}{.shared|shared::cta}.b16", "[m] {b32}1", bind_ldmatrix<true>, 78, 90},
     {"stmatrix.sync.aligned.m8n8.x2{.trans}{.shared|shared::cta}.b16", "[m] {b32}2", bind_ldmatrix<true>, 78, 90},
     {"stmatrix.sync.aligned.m8n8.x4{.trans}{.shared|shared::cta}.b16", "[m] {b32}4", bind_ldmatrix<true>, 78, 90},
-    {"movmatrix.sync.aligned.m8n8.trans.b16", "=b32 b32", bind_movmatrix, 78, 75},
+    {"movmatrix.sync.aligned.m8n8.trans.b16", "=b32 b32", bind_movmatrix, 78, 75, kMovesBits},
 };
 
 }  // namespace

@@ -129,17 +129,17 @@ Bound bind_prmt(const Form& form) {
 }
 
 constexpr Row kRows[] = {
-    {"and.pred|b16|b32|b64", "=t0 t0 t0", bind_logic<And>},
-    {"or.pred|b16|b32|b64", "=t0 t0 t0", bind_logic<Or>},
-    {"xor.pred|b16|b32|b64", "=t0 t0 t0", bind_logic<Xor>},
-    {"not.pred|b16|b32|b64", "=t0 t0", bind_not<Not>},
+    {"and.pred|b16|b32|b64", "=t0 t0 t0", bind_logic<And>, 0, 0, kMovesBits},
+    {"or.pred|b16|b32|b64", "=t0 t0 t0", bind_logic<Or>, 0, 0, kMovesBits},
+    {"xor.pred|b16|b32|b64", "=t0 t0 t0", bind_logic<Xor>, 0, 0, kMovesBits},
+    {"not.pred|b16|b32|b64", "=t0 t0", bind_not<Not>, 0, 0, kMovesBits},
     {"cnot.b16|b32|b64", "=t0 t0", bind_not<Cnot>},
-    {"lop3.b32", "=b32_ b32 b32 b32 imm", bind_lop3, 43, 50},
+    {"lop3.b32", "=b32_ b32 b32 b32 imm", bind_lop3, 43, 50, kMovesBits},
     {"lop3.or|and.b32", "=b32_ |pred! b32 b32 b32 imm pred", bind_lop3_predicate, 82, 70},
-    {"shl.b16|b32|b64", "=t0 t0 u32", bind_shl},
-    {"shr.b16|b32|b64|u16|u32|u64|s16|s32|s64", "=t0 t0 u32", bind_shr},
-    {"shf.l|r.clamp|wrap.b32", "=b32 b32 b32 u32", bind_shf, 31, 32},
-    {"prmt{.f4e|b4e|rc8|ecl|ecr|rc16}.b32", "=b32 b32 b32 b32", bind_prmt},
+    {"shl.b16|b32|b64", "=t0 t0 u32", bind_shl, 0, 0, kMovesBits},
+    {"shr.b16|b32|b64|u16|u32|u64|s16|s32|s64", "=t0 t0 u32", bind_shr, 0, 0, kMovesBits},
+    {"shf.l|r.clamp|wrap.b32", "=b32 b32 b32 u32", bind_shf, 31, 32, kMovesBits},
+    {"prmt{.f4e|b4e|rc8|ecl|ecr|rc16}.b32", "=b32 b32 b32 b32", bind_prmt, 0, 0, kMovesBits},
 };
 
 }  // namespace

@@ -88,6 +88,7 @@ enum Traits : u32 {
   kWideProduct = 256,  // … or twice as wide as two, and their product; plus a third, if there is one
   kTakesIndex = 512,  // the address may have an index register (Form::scale), in the slot behind address and elements
   kFirstOn90 = 1024,  // on sm_90 since PTX ISA 7.8, on sm_89 since 8.1
+  kMovesBits = 2048,  // each bit of a result depends on single bits of the operands
 };
 
 struct Row {

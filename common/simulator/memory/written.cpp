@@ -53,6 +53,22 @@ void Written::unset(u64 offset, u64 size) {
     return true;
   });
 }
+void Written::unset(u64 offset, u64 size, Mark mark) {
+  unset(offset, size);
+  const std::scoped_lock lock(mutex_);
+  for (u64 at = offset; at < offset + size; ++at) {
+    if (marks_.size() >= kMostMarks && marks_.count(at / 8) == 0) continue;
+    Mark& now = marks_[at / 8];
+    const u8 bit = static_cast<u8>(1u << at % 8);
+    now.origin = mark.origin;
+    now.not_padding = static_cast<u8>((now.not_padding & ~bit) | ((mark.not_padding >> at % 8 & 1) != 0 ? bit : 0));
+  }
+}
+Written::Mark Written::mark_of(u64 offset) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = marks_.find(offset / 8);
+  return found == marks_.end() ? Mark{} : found->second;
+}
 u64 Written::first_unwritten(u64 offset, u64 size) const {
   u64 found = size;
   each_word(offset, size, [&](u64 word, u64 mask) {
@@ -122,19 +138,32 @@ void memory_is_written(u64 address, u64 size) {
 void memory_is_copied(u64 to, u64 from, u64 size) {
   if (!checks().init) return;
   memory_is_written(to, size);
-  std::vector<std::pair<u64, u64>> holes;  // offset, size
+  struct Hole {
+    u64 at = 0, size = 0;
+    Written::Mark mark;
+  };
+  std::vector<Hole> holes;
   each_tracked(from, size, [&](Written& w, u64 offset, u64 address, u64 part) {
     for (u64 done = 0; done < part;) {
       const u64 hole = done + w.first_unwritten(offset + done, part - done);
       if (hole >= part) break;
+      const Written::Mark mark = w.mark_of(offset + hole);
       u64 end = hole;
-      while (end < part && w.first_unwritten(offset + end, 1) == 0) ++end;
-      holes.emplace_back(address - from + hole, end - hole);
+      // Marked ones word by word.
+      const u64 stop = mark.origin == 0 ? part : std::min(part, hole / 8 * 8 + 8 - offset % 8);
+      while (end < std::max(stop, hole + 1) && w.first_unwritten(offset + end, 1) == 0) ++end;
+      holes.push_back({address - from + hole, end - hole, mark});
       done = end;
     }
   });
-  for (const auto& [at, bytes] : holes)
-    each_tracked(to + at, bytes, [](Written& w, u64 offset, u64, u64 part) { w.unset(offset, part); });
+  for (const Hole& hole : holes) {
+    each_tracked(to + hole.at, hole.size, [&](Written& w, u64 offset, u64, u64 part) {
+      if (hole.mark.origin == 0)
+        w.unset(offset, part);
+      else
+        w.unset(offset, part, {hole.mark.origin, static_cast<u8>(hole.mark.not_padding != 0 ? 0xff : 0)});
+    });
+  }
 }
 
 std::optional<u64> first_unwritten(u64 address, u64 size) {
@@ -159,13 +188,15 @@ bool may_be_padding(const Written& w, u64 hole, u64 end) {
 
 }  // namespace
 
-std::optional<u64> first_unwritten_beside_padding(u64 address, u64 size) {
-  std::optional<u64> missing;
+std::optional<Missing> first_unwritten_beside_padding(u64 address, u64 size) {
+  std::optional<Missing> missing;
   each_tracked(address, size, [&](Written& w, u64 offset, u64 at, u64 part) {
     for (u64 done = 0; done < part && !missing;) {
       const u64 hole = done + w.first_unwritten(offset + done, part - done);
       if (hole >= part) return;
-      if (!may_be_padding(w, offset + hole, offset + part)) missing = at + hole;
+      const Written::Mark mark = w.mark_of(offset + hole);
+      const bool known = (mark.not_padding >> (offset + hole) % 8 & 1) != 0;
+      if (known || !may_be_padding(w, offset + hole, offset + part)) missing = Missing{at + hole, mark.origin};
       done = hole + 1;
     }
   });

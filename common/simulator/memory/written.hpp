@@ -3,7 +3,9 @@
 #include "common/simulator/types.hpp"
 
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <unordered_map>
 
 namespace cudasim {
 
@@ -19,9 +21,21 @@ class Written {
   // The first byte of [offset, offset + size) that has not been written; `size` if all have been.
   u64 first_unwritten(u64 offset, u64 size) const;
 
+  // How bytes became unwritten that a kernel has stored: it copied them, or computed them from what was unwritten.
+  struct Mark {
+    u32 origin = 0;      // which load; the caller's numbers. 0: none
+    u8 not_padding = 0;  // which bytes of the word of 8 are no padding, a bit each
+  };
+  // [offset, offset + size) becomes unwritten.
+  void unset(u64 offset, u64 size, Mark mark);
+  Mark mark_of(u64 offset) const;
+
  private:
+  static constexpr std::size_t kMostMarks = 1 << 20;  // others are forgotten
   u64 words_;
   u64* bits_;
+  mutable std::mutex mutex_;  // must be held for:
+  std::unordered_map<u64, Mark> marks_;  // by word of 8 bytes
 };
 
 // Device memory, of all contexts.
@@ -34,8 +48,12 @@ void memory_is_copied(u64 to, u64 from, u64 size);
 // The address of the first byte that has not been written, if there is one.
 std::optional<u64> first_unwritten(u64 address, u64 size);
 // The same, but bytes that may be padding do not count: fewer than a word of 8 bytes, in a word that begins with
-// written ones; 4 bytes, which may be a number, only if the next word begins so, too.
-std::optional<u64> first_unwritten_beside_padding(u64 address, u64 size);
+// written ones; 4 bytes, which may be a number, only if the next word begins so, too. Marks know better.
+struct Missing {
+  u64 address = 0;
+  u32 origin = 0;
+};
+std::optional<Missing> first_unwritten_beside_padding(u64 address, u64 size);
 
 // The tracked allocation at an address, or the gap there (`written` is null). Valid until the generation changes.
 struct Tracked {

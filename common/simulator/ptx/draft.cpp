@@ -173,10 +173,10 @@ u32 place_local(Body& body, u64 size, u32 align, Position at) {
 
 // --- Output ----------------------------------------------------------------------------------------------------------
 
-void mention(Body& body, Slot slot, bool written, bool surely) {
+void mention(Body& body, Slot slot, bool written, bool surely, bool address) {
   if (slot == kNoSlot || (slot & kConstant) != 0) return;
   const u32 instruction = static_cast<u32>(body.out.code->instructions.size());
-  body.mentions.push_back({instruction, slot, written && surely, !written});
+  body.mentions.push_back({instruction, slot, written && surely, !written, address});
   if (written) {
     if (body.indices.written.size() <= slot) body.indices.written.resize(body.registers.size(), 0);
     body.indices.written[slot] = instruction + 1;

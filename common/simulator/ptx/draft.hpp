@@ -73,6 +73,7 @@ struct Draft {
   Instruction instruction;
   std::vector<Slot> slots;
   std::vector<bool> written;
+  std::vector<Slot> addresses;  // those of them that memory is accessed at
   AddressOf offset_of;
   u32 index = 0;  // of the operand being read
   u32 memories = 0;  // memory operands so far
@@ -128,6 +129,6 @@ u32 handed_over(u64 size, u32 align);
 
 u32 emit(Body& body, const Instruction& instruction, std::initializer_list<Slot> read,
          std::initializer_list<Slot> written, Step step = {});
-void mention(Body& body, Slot slot, bool written, bool surely);
+void mention(Body& body, Slot slot, bool written, bool surely, bool address = false);
 
 }  // namespace cudasim::ptx

@@ -28,6 +28,7 @@ struct Mention {
   u32 instruction = 0, reg = 0;
   bool written = false;  // by an instruction without a guard: what was in it before is gone; reads come first
   bool read = true;      // else it is only written
+  bool address = false;  // read as an address of memory
 };
 
 // From the first to the last instruction at which a register must keep its value (first > last: never mentioned).

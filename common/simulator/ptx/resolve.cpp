@@ -14,6 +14,8 @@
 #include "common/simulator/ptx/resolve_old.hpp"
 #include "common/simulator/ptx/resolve_operands.hpp"
 
+#include <algorithm>
+
 namespace cudasim::ptx {
 
 static void statement(Draft& draft, const Statement& written);
@@ -54,6 +56,20 @@ static void statements(Body& body) {
   body.first.push_back(static_cast<u32>(code.instructions.size()));
 }
 
+static Carries carries_of(const Statement& s, const Row* row) {
+  const auto is_one_of = [&](std::initializer_list<std::string_view> opcodes) {
+    return std::find(opcodes.begin(), opcodes.end(), s.opcode) != opcodes.end();
+  };
+  if (is_one_of({"shfl", "vote"})) return Carries::passed_bits;
+  if (s.opcode == "mov" || (row != nullptr && row->is(kMovesBits))) return Carries::bits;
+  if (is_one_of({"ld", "ldu"})) return Carries::loads;
+  if (s.opcode == "st") return Carries::stores;
+  if (is_one_of({"match", "redux", "mma", "wmma", "wgmma"})) return Carries::lanes;
+  const bool exchanges = std::find(s.modifiers.begin(), s.modifiers.end(), "exch") != s.modifiers.end();
+  if (row != nullptr && row->is(kAtomic)) return exchanges ? Carries::swaps : Carries::nothing;
+  return row != nullptr && row->is(kMeets) ? Carries::nothing : Carries::result;
+}
+
 static void statement(Draft& draft, const Statement& written) {
   draft.row = nullptr;
   const std::optional<Statement> modern = draft.body.module.target < 20 || draft.body.module.version() < 40
@@ -66,6 +82,7 @@ static void statement(Draft& draft, const Statement& written) {
   if (s.opcode == "call") return call(draft, s);
   const Match found = match(s.opcode, s.modifiers);
   draft.row = found.row;
+  draft.body.out.code->statements.back().carries = carries_of(s, found.row);
   if (s.opcode == "cvta" && renames(draft, s)) return;
   if (!is_known_before(draft, s, found) && !(s.opcode == "mov" && special_mov(draft, s))) by_row(draft, s, found);
   if (loads_parameter(draft.body, s)) draft.body.moves.of_parameters.insert(std::get<Name>(s.operands[0].value).text);
@@ -211,7 +228,10 @@ static void assign_slots(Body& body, const Flow& flow) {
     slots.bytes = index.slot + kWarpSize * 4;
     code.indices.push_back(index);
   }
-  for (const Mention& each : body.mentions) code.uses.push_back({each.instruction, slots.slot[each.reg], !each.read});
+  for (const Mention& each : body.mentions) {
+    const u8 size = static_cast<u8>(bytes(body.registers[each.reg]));
+    code.uses.push_back({each.instruction, slots.slot[each.reg], !each.read, each.address, size});
+  }
   code.frame_bytes = slots.bytes;
   code.registers_32bit = slots.words;
   const auto map = [&](Slot& slot) {

@@ -72,6 +72,7 @@ void by_row(Draft& draft, const Statement& s, const Match& found) {
   if (draft.index_register != kNoSlot) {
     const auto behind = draft.form.vector + 1;
     draft.slots.insert(draft.slots.begin() + behind, draft.index_register);
+    draft.addresses.push_back(draft.index_register);
     draft.written.insert(draft.written.begin() + behind, false);
   }
   const Bound bound = found.row->bind == nullptr ? Bound() : found.row->bind(draft.form);
@@ -90,7 +91,10 @@ void by_row(Draft& draft, const Statement& s, const Match& found) {
   }
   const bool surely = s.guard.empty();
   for (std::size_t i = 0; i < draft.slots.size(); ++i) {
-    if (!draft.written[i] || draft.updated) mention(draft.body, draft.slots[i], false, surely);
+    if (draft.written[i] && !draft.updated) continue;
+    const auto& addresses = draft.addresses;
+    const bool address = std::find(addresses.begin(), addresses.end(), draft.slots[i]) != addresses.end();
+    mention(draft.body, draft.slots[i], false, surely, address);
   }
   for (std::size_t i = 0; i < draft.slots.size(); ++i) {
     if (draft.written[i]) mention(draft.body, draft.slots[i], true, surely);

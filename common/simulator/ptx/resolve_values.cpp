@@ -253,6 +253,7 @@ static void based_on(Draft& draft, Slot slot, u32 bytes) {
   set_width(draft, bytes);
   draft.slots.push_back(slot);
   draft.written.push_back(false);
+  draft.addresses.push_back(slot);
 }
 
 // An instruction has room for one memory operand's offset: those of the others (cp.async, mbarrier's transactions) are
@@ -274,7 +275,7 @@ void further_memory(Draft& draft, const Operand& given) {
     sum.offset = draft.instruction.offset;
     const u32 at = emit(draft.body, sum, {base}, {sum.slot[0]});
     if (draft.offset_of.kind != AddressOf::none) draft.body.out.fixups.push_back({at, draft.offset_of});
-    draft.slots.back() = sum.slot[0];
+    draft.slots.back() = draft.addresses.back() = sum.slot[0];
   }
   draft.instruction.offset = offset;
   draft.offset_of = offset_of;

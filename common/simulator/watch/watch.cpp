@@ -104,6 +104,7 @@ void Watch::touch(u32 lane, Space space, u64 address, std::byte* at, u32 size, A
 
 void Watch::begins(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) {
   if (sight_ != nullptr) sight_->begin(warp, code, instruction, mask);
+  if (reads_ != nullptr && reads_->holds()) reads_->begins(warp, {&code, &instruction}, mask);
 }
 
 void Watch::failed(Warp& warp, const Fault& fault) {
@@ -113,7 +114,9 @@ void Watch::failed(Warp& warp, const Fault& fault) {
 void Watch::executed(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) {
   if (sight_ != nullptr) sight_->end(warp, touches_);
   if (mask == 0) return;
+  if (reads_ != nullptr && reads_->holds()) reads_->carried(warp, {&code, &instruction});
   if (!touches_.empty()) hand_on(warp, {&code, &instruction});
+  if (reads_ != nullptr) reads_->ended();
   asynchronous_ = false;
 }
 
@@ -126,11 +129,17 @@ void Watch::hand_on(Warp& warp, const Site& site) {
   touches_.clear();
 }
 
-void Watch::local_is_new(const Warp& warp, u32 lanes, u32 offset, u32 size) {
-  if (reads_ != nullptr) reads_->local_begins(warp, lanes, offset, size);
+void Watch::local_is_new(const Warp& warp, u32 offset, u32 size) {
+  if (reads_ != nullptr) reads_->local_is_new(warp, offset, size);
 }
-void Watch::local_is_written(const Warp& warp, u32 lanes, u32 offset, u32 size) {
-  if (reads_ != nullptr) reads_->local_is_written(warp, lanes, offset, size);
+void Watch::frame_is_new(const Frame& frame) {
+  if (reads_ != nullptr) reads_->frame_is_new(frame);
+}
+void Watch::passed(const Warp& warp, const Passed& to, const Passed& from, u32 size) {
+  if (reads_ != nullptr) reads_->passed(warp, to, from, size);
+}
+void Watch::local_is_written(const Warp& warp, u32 lane, u32 offset, u32 size) {
+  if (reads_ != nullptr) reads_->local_is_written(warp, lane, offset, size);
 }
 
 // ---- Synchronization

@@ -40,8 +40,10 @@ class Watch final : public BlockObserver {
   void executed(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) override;
   void failed(Warp& warp, const Fault& fault) override;
   void asynchronous() override { asynchronous_ = true; }
-  void local_is_new(const Warp& warp, u32 lanes, u32 offset, u32 size) override;
-  void local_is_written(const Warp& warp, u32 lanes, u32 offset, u32 size) override;
+  void local_is_new(const Warp& warp, u32 offset, u32 size) override;
+  void frame_is_new(const Frame& frame) override;
+  void passed(const Warp& warp, const Passed& to, const Passed& from, u32 size) override;
+  void local_is_written(const Warp& warp, u32 lane, u32 offset, u32 size) override;
 
   void arrive(Warp& warp, const Instruction& at, u32 id, u32 count) override;
   void open(u32 id) override;
