@@ -15,8 +15,9 @@ std::map<std::string, std::string> said(const std::vector<std::string>& names, c
                                         const char* image = "") {
   std::string list;
   for (const std::string& name : names) list += name + " ";
-  const auto ending = conformance::spawn({cu::image("check"), "The child runs the cases that it is given"},
-                                         {{kVariable, list.c_str()}, {"CUDASIM_CHECK", wanted}, {"CHECKS_IMAGE", image}});
+  const auto ending =
+      conformance::spawn({cu::image("check"), "The child runs the cases that it is given"},
+                         {{kVariable, list.c_str()}, {"CUDASIM_CHECK", wanted}, {"CHECKS_IMAGE", image}});
   INFO(ending.output);
   REQUIRE(ending.good());
   std::map<std::string, std::string> texts;

@@ -37,12 +37,12 @@ struct SourceLine {
 // What becomes of its operands' bits in its results, for the check of memory that was never written.
 enum class Carries : u8 {
   result,  // each result depends on all operands of its lane …
-  lanes,   // … or of all lanes
-  bits,    // each bit of a result depends on single bits of the operands: mov, and, shl …
+  lanes,  // … or of all lanes
+  bits,  // each bit of a result depends on single bits of the operands: mov, and, shl …
   passed_bits,  // … of other lanes: shfl, vote
-  loads,   // memory into registers, unchanged
+  loads,  // memory into registers, unchanged
   stores,  // registers into memory, unchanged
-  swaps,   // both: atom.exch
+  swaps,  // both: atom.exch
   nothing  // what it reads, others find out: atomics, barriers, branches
 };
 
@@ -93,7 +93,7 @@ struct Code {
     Slot slot = kNoSlot;
     bool written = false;
     bool address = false;  // of memory
-    u8 bytes = 0;          // a lane; 0: a predicate
+    u8 bytes = 0;  // a lane; 0: a predicate
   };
   std::vector<Use> uses;
   // What compile/ has made of an entry function, by the shape of its blocks; null: nothing yet.

@@ -187,7 +187,8 @@ void BlockReads::carry_bits(Warp& warp, const Site& site) {
     for (const u32 lane : set_bits(warp.mask)) {
       const u32 bytes = r.use->bytes;
       const u8* const bits = r.differs.data() + lane * bytes;
-      const bool any = bytes == 0 ? (word >> lane & 1) != 0 : std::any_of(bits, bits + bytes, [](u8 b) { return b != 0; });
+      const bool any =
+          bytes == 0 ? (word >> lane & 1) != 0 : std::any_of(bits, bits + bytes, [](u8 b) { return b != 0; });
       if (!any) continue;
       const auto from = std::find_if(sources_.begin(), sources_.end(),
                                      [&](const Source& each) { return (each.bits.lanes >> lane & 1) != 0; });

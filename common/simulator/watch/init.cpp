@@ -194,13 +194,14 @@ void BlockReads::read(Warp& warp, const Site& site, const std::vector<Touch>& to
   if (missing == touch.size) return;
   const Carries carries = site.code->statements[site.instruction->statement].carries;
   if (carries == Carries::loads || carries == Carries::swaps) {
-    return each_element(site, touch, [&](Slot slot, u32 at, u32 size) {
-      loaded(warp, site, touch, place, slot, at, size);
-    });
+    return each_element(site, touch,
+                        [&](Slot slot, u32 at, u32 size) { loaded(warp, site, touch, place, slot, at, size); });
   }
   // An asynchronous copy reads once, and writes once, or in several blocks of a cluster.
-  const auto count = [&](auto holds) { return std::count_if(touches.begin(), touches.end(), [&](const Touch& each) {
-                                         return each.lane == touch.lane && holds(each); }); };
+  const auto count = [&](auto holds) {
+    return std::count_if(touches.begin(), touches.end(),
+                         [&](const Touch& each) { return each.lane == touch.lane && holds(each); });
+  };
   const bool copies = touch.asynchronous && count([](const Touch& t) { return t.kind == Access::read; }) == 1 &&
                       count([](const Touch& t) { return t.kind == Access::atomic; }) == 0;
   if (!copies) return report_read(warp, site, touch, missing);
@@ -219,12 +220,10 @@ void BlockReads::wrote(Warp& warp, const Site& site, const Touch& touch, const P
   if (sources_.empty()) return;
   const Carries carries = site.code->statements[site.instruction->statement].carries;
   if (carries == Carries::stores) {
-    return each_element(site, touch, [&](Slot slot, u32 at, u32 size) {
-      stored(warp, site, touch, place, slot, at, size);
-    });
+    return each_element(site, touch,
+                        [&](Slot slot, u32 at, u32 size) { stored(warp, site, touch, place, slot, at, size); });
   }
-  if (carries == Carries::swaps)
-    return stored(warp, site, touch, place, site.instruction->slot[2], 0, touch.size);
+  if (carries == Carries::swaps) return stored(warp, site, touch, place, site.instruction->slot[2], 0, touch.size);
   // stmatrix, st.async and their kin: which register goes where is not known here.
   for (const Source& each : sources_) {
     if (place.written == nullptr || (each.bits.lanes >> touch.lane & 1) == 0) continue;
@@ -272,7 +271,8 @@ void BlockReads::passed(const Warp& warp, const Passed& to, const Passed& from, 
     std::array<u8, Unwritten::Register::kWidest> bits{};
     u32 origin = reg != nullptr ? reg->origin[lane] : 0;
     for (u32 b = 0; b < size; ++b) {
-      const bool missing = source != nullptr ? source->first_unwritten(from.local + b, 1) == 0 : reg->of(lane)[b] == 0xff;
+      const bool missing =
+          source != nullptr ? source->first_unwritten(from.local + b, 1) == 0 : reg->of(lane)[b] == 0xff;
       if (source != nullptr && missing) origin = source->mark_of(from.local + b).origin;
       if (place != nullptr && missing) place->unset(to.local + b, 1, {origin, 0});
       if (place == nullptr) bits[b] = source != nullptr ? (missing ? 0xff : 0) : reg->of(lane)[b];
@@ -285,8 +285,8 @@ void BlockReads::passed(const Warp& warp, const Passed& to, const Passed& from, 
 
 std::string BlockReads::access_of(const Touch& touch) const {
   const std::string what = touch.kind == Access::atomic ? "atomic operation on " : "read of ";
-  return what + std::to_string(touch.size) + (touch.size == 1 ? " byte at " : " bytes at ") + hex(touch.address) + " (" +
-         name(touch.space) + ")";
+  return what + std::to_string(touch.size) + (touch.size == 1 ? " byte at " : " bytes at ") + hex(touch.address) +
+         " (" + name(touch.space) + ")";
 }
 
 std::string BlockReads::lies(const Touch& touch, u64 missing) const {
