@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -38,10 +39,12 @@ struct Buffer {
   double sum() const { return type == f32 ? sum_of<float>() : type == f64 ? sum_of<double>() : sum_of<int>(); }
 };
 
+using Buffers = std::vector<Buffer>;
+
 struct Benchmark {
   const char* kernel;
   unsigned grid[2], block[2];  // blocks, threads of a block
-  std::vector<Buffer> buffers;  // the first arguments; the last of them has the results
+  std::function<Buffers()> buffers;  // makes the first arguments; the last of them has the results
   std::vector<std::vector<int>> launches;  // the arguments behind them, of each launch
 };
 
@@ -62,9 +65,9 @@ inline Buffer integers(int count, int below) {
   return Buffer::of(values, Buffer::i32);
 }
 
-// Rows of a sparse matrix with 1 to 31 elements each.
-inline Benchmark sparse() {
-  constexpr int kRows = 1 << 17;
+// Rows of a sparse matrix with 1 to 31 elements each, and a vector.
+constexpr int kRows = 1 << 17;
+inline Buffers sparse() {
   std::mt19937 random(1);
   std::vector<int> begin = {0}, column;
   for (int row = 0; row < kRows; ++row) {
@@ -72,71 +75,84 @@ inline Benchmark sparse() {
     for (unsigned i = 0; i < count; ++i) column.push_back(static_cast<int>(random() % kRows));
     begin.push_back(static_cast<int>(column.size()));
   }
-  return {"csr_product",
-          {kRows / 128, 1},
-          {128, 1},
-          {Buffer::of(begin, Buffer::i32), Buffer::of(column, Buffer::i32), input(static_cast<int>(column.size())),
-           input(kRows), output(kRows)},
-          {{kRows}}};
+  return {Buffer::of(begin, Buffer::i32), Buffer::of(column, Buffer::i32), input(static_cast<int>(column.size())),
+          input(kRows), output(kRows)};
 }
 
 inline Benchmark bitonic() {
   constexpr int kCount = 1 << 17;
-  Benchmark made{"bitonic_step", {kCount / 256, 1}, {256, 1}, {integers(kCount, 1 << 30)}, {}};
+  Benchmark made{"bitonic_step", {kCount / 256, 1}, {256, 1}, [] { return Buffers{integers(kCount, 1 << 30)}; }, {}};
   for (int size = 2; size <= kCount; size *= 2) {
     for (int stride = size / 2; stride > 0; stride /= 2) made.launches.push_back({stride, size});
   }
   return made;
 }
 
-inline Benchmark doubles() {
-  constexpr int kSide = 256;
-  const auto a = floats(kSide * kSide), b = floats(kSide * kSide, -1, 1);
-  return {"matmul_double",
-          {kSide / 32, kSide / 8},
-          {32, 8},
-          {Buffer::of(std::vector<double>(a.begin(), a.end()), Buffer::f64),
-           Buffer::of(std::vector<double>(b.begin(), b.end()), Buffer::f64),
-           Buffer::of(std::vector<double>(a.size()), Buffer::f64)},
-          {{kSide}}};
-}
+constexpr int kMany = 4 << 20, kOptions = 1 << 20, kSide = 2048, kCube = 128, kMatrix = 512, kDouble = 256,
+              kImage = 1024;
 
-constexpr int kMany = 4 << 20, kOptions = 1 << 20, kSide = 2048, kCube = 128, kMatrix = 512, kImage = 1024;
+inline Buffers doubles() {
+  const auto a = floats(kDouble * kDouble), b = floats(kDouble * kDouble, -1, 1);
+  return {Buffer::of(std::vector<double>(a.begin(), a.end()), Buffer::f64),
+          Buffer::of(std::vector<double>(b.begin(), b.end()), Buffer::f64),
+          Buffer::of(std::vector<double>(a.size()), Buffer::f64)};
+}
+inline Buffers matrices() {
+  return {input(kMatrix * kMatrix), input(kMatrix * kMatrix, -1, 1), output(kMatrix * kMatrix)};
+}
+inline Buffers large() { return {input(kMany), output(kMany)}; }
+inline Buffers square() { return {input(kSide * kSide), output(kSide * kSide)}; }
 
 // Most of their time goes to memory.
 inline std::vector<Benchmark> moving() {
-  const Buffer cube = input(kCube * kCube * kCube);
-  const Buffer bins = Buffer::of(std::vector<int>(256), Buffer::i32);
   return {
-      {"saxpy", {kMany / 256, 1}, {256, 1}, {input(kMany), output(kMany)}, {{kMany}}},
-      {"stencil_2d", {kSide / 32, kSide / 8}, {32, 8}, {input(kSide * kSide), output(kSide * kSide)}, {{kSide, kSide}}},
-      {"stencil_3d", {kCube / 32, kCube / 8}, {32, 8}, {cube, output(kCube * kCube * kCube)}, {{kCube}}},
-      {"sum", {1024, 1}, {256, 1}, {input(kMany), output(1024)}, {{kMany}}},
-      {"scan_blocks", {kMany / 256, 1}, {256, 1}, {input(kMany), output(kMany)}, {{kMany}}},
+      {"saxpy", {kMany / 256, 1}, {256, 1}, large, {{kMany}}},
+      {"stencil_2d", {kSide / 32, kSide / 8}, {32, 8}, square, {{kSide, kSide}}},
+      {"stencil_3d",
+       {kCube / 32, kCube / 8},
+       {32, 8},
+       [] { return Buffers{input(kCube * kCube * kCube), output(kCube * kCube * kCube)}; },
+       {{kCube}}},
+      {"sum", {1024, 1}, {256, 1}, [] { return Buffers{input(kMany), output(1024)}; }, {{kMany}}},
+      {"scan_blocks", {kMany / 256, 1}, {256, 1}, large, {{kMany}}},
       bitonic(),
-      {"histogram", {256, 1}, {256, 1}, {integers(kMany, 256), bins}, {{kMany}}},
-      sparse(),
-      {"transpose", {kSide / 32, kSide / 32}, {32, 8}, {input(kSide * kSide), output(kSide * kSide)}, {{kSide}}},
-      {"small_launches", {4, 1}, {64, 1}, {output(256)}, std::vector<std::vector<int>>(2000, {256})},
+      {"histogram",
+       {256, 1},
+       {256, 1},
+       [] { return Buffers{integers(kMany, 256), Buffer::of(std::vector<int>(256), Buffer::i32)}; },
+       {{kMany}}},
+      {"csr_product", {kRows / 128, 1}, {128, 1}, sparse, {{kRows}}},
+      {"transpose", {kSide / 32, kSide / 32}, {32, 8}, square, {{kSide}}},
+      {"small_launches",
+       {4, 1},
+       {64, 1},
+       [] { return Buffers{output(256)}; },
+       std::vector<std::vector<int>>(2000, {256})},
   };
 }
 
 // Most of their time goes to arithmetic.
 inline std::vector<Benchmark> computing() {
-  const Buffer a = input(kMatrix * kMatrix), b = input(kMatrix * kMatrix, -1, 1), c = output(kMatrix * kMatrix);
-  const Buffer money = input(kOptions, 10, 90), steps = Buffer::of(std::vector<int>(kImage * kImage), Buffer::i32);
   return {
-      {"matmul_naive", {kMatrix / 16, kMatrix / 16}, {16, 16}, {a, b, c}, {{kMatrix}}},
-      {"matmul_tiled", {kMatrix / 16, kMatrix / 16}, {16, 16}, {a, b, c}, {{kMatrix}}},
-      doubles(),
+      {"matmul_naive", {kMatrix / 16, kMatrix / 16}, {16, 16}, matrices, {{kMatrix}}},
+      {"matmul_tiled", {kMatrix / 16, kMatrix / 16}, {16, 16}, matrices, {{kMatrix}}},
+      {"matmul_double", {kDouble / 32, kDouble / 8}, {32, 8}, doubles, {{kDouble}}},
       {"option_prices",
        {kOptions / 256, 1},
        {256, 1},
-       {money, input(kOptions, 80, 20), output(kOptions)},
+       [] { return Buffers{input(kOptions, 10, 90), input(kOptions, 80, 20), output(kOptions)}; },
        {{kOptions}}},
-      {"mandelbrot", {kImage / 32, kImage / 8}, {32, 8}, {steps}, {{kImage, 128}}},
-      {"n_body", {4096 / 256, 1}, {256, 1}, {input(4 * 4096), output(4096)}, {{4096}}},
-      {"softmax_rows", {4096, 1}, {32, 1}, {input(4096 * 512, -4, 4), output(4096 * 512)}, {{512}}},
+      {"mandelbrot",
+       {kImage / 32, kImage / 8},
+       {32, 8},
+       [] { return Buffers{Buffer::of(std::vector<int>(kImage * kImage), Buffer::i32)}; },
+       {{kImage, 128}}},
+      {"n_body", {4096 / 256, 1}, {256, 1}, [] { return Buffers{input(4 * 4096), output(4096)}; }, {{4096}}},
+      {"softmax_rows",
+       {4096, 1},
+       {32, 1},
+       [] { return Buffers{input(4096 * 512, -4, 4), output(4096 * 512)}; },
+       {{512}}},
   };
 }
 

@@ -9,7 +9,8 @@ int main(int count, char** names) {
   for (const bench::Benchmark& each : bench::all()) {
     if (!bench::chosen(each, count - 1, names + 1)) continue;
     std::vector<cu::Memory> memory;
-    for (const bench::Buffer& buffer : each.buffers) {
+    const bench::Buffers buffers = each.buffers();
+    for (const bench::Buffer& buffer : buffers) {
       memory.emplace_back(buffer.bytes.size());
       CU_CHECK(cuMemcpyHtoD(memory.back().address, buffer.bytes.data(), buffer.bytes.size()));
     }
@@ -25,7 +26,7 @@ int main(int count, char** names) {
       CU_CHECK(cuCtxSynchronize());
     };
     bench::measure(each.kernel, run, [&] {
-      bench::Buffer result = each.buffers.back();
+      bench::Buffer result = buffers.back();
       CU_CHECK(cuMemcpyDtoH(result.bytes.data(), memory.back().address, result.bytes.size()));
       return result.sum();
     });

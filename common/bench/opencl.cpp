@@ -40,7 +40,8 @@ int main(int count, char** arguments) {
   for (const bench::Benchmark& each : bench::all()) {
     if (!bench::chosen(each, count - 2, arguments + 2)) continue;
     std::vector<cl_mem> memory;
-    for (bench::Buffer buffer : each.buffers)
+    bench::Buffers buffers = each.buffers();
+    for (bench::Buffer& buffer : buffers)
       memory.push_back(
           clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, buffer.bytes.size(), buffer.bytes.data(), nullptr));
     cl_int result;
@@ -58,7 +59,7 @@ int main(int count, char** arguments) {
       CL_CHECK(clFinish(queue));
     };
     bench::measure(each.kernel, run, [&] {
-      bench::Buffer read = each.buffers.back();
+      bench::Buffer read = buffers.back();
       CL_CHECK(clEnqueueReadBuffer(queue, memory.back(), CL_TRUE, 0, read.bytes.size(), read.bytes.data(), 0, nullptr,
                                    nullptr));
       return read.sum();

@@ -537,6 +537,7 @@ def main(words):
         set_up.main(["catch2", *needs])
     enclosure.fetch_bubblewrap()
     os.environ.setdefault("CUDASIM_BUDGET", verdict.BUDGET)
+    os.environ["CUDASIM_COMPILE"] = "off"  # a compiler's library would be code that a student's program could have put there
     solutions = [lesson.solution.source for lesson in lessons() if lesson.solution]
     wrong = sorted({answer.source.parent for lesson in lessons() for answer in lesson.wrong})
     hidden = [folder, RESULTS / "known.json", *solutions, *wrong]

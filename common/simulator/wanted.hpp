@@ -14,9 +14,9 @@ namespace cudasim {
 // there, and each instruction that does so is a finding. By default, exact, it is a fault.
 bool hardware_bounds();
 
-// CUDASIM_COMPILE=off, background or now; and keep=FOLDER, where the generated C++ is to stay.
+// CUDASIM_COMPILE=background, off or now; and keep=FOLDER, where the generated C++ is to stay.
 struct CompileWanted {
-  enum When : u8 { off, background, now } when = off;
+  enum When : u8 { off, background, now } when = background;
   std::string keep;
 };
 const CompileWanted& compile_wanted();

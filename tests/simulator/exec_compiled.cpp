@@ -1,5 +1,6 @@
 // Compiled kernels: the same bits, the same faults and the same order as from the interpreter; and the cache.
 #include "common/simulator/compile/build.hpp"
+#include "common/simulator/compile/compiler.hpp"
 #include "tests/simulator/exec_kernel.hpp"
 
 #include <sys/stat.h>
@@ -23,6 +24,7 @@ class Cache {
     REQUIRE(mkdtemp(name.data()) != nullptr);
     path_ = name;
     setenv("XDG_CACHE_HOME", name.c_str(), 1);
+    compile::remember_environment();
   }
   ~Cache() {
     unsetenv("XDG_CACHE_HOME");
@@ -200,8 +202,10 @@ TEST_CASE("Compiled kernels are kept in a folder that is the user's own, and mad
 TEST_CASE("A folder that others can write to is not trusted, and a kernel without a cache is interpreted") {
   const Cache cache;
   setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
+  compile::remember_environment();
   CHECK_FALSE(compile::make({"k", "int x;"}).has_value());
   setenv("XDG_CACHE_HOME", cache.folder().parent_path().c_str(), 1);
+  compile::remember_environment();
   fs::create_directory_symlink("/tmp", cache.folder());
   CHECK_FALSE(compile::make({"k", "int x;"}).has_value());
 }

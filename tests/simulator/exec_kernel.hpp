@@ -96,7 +96,7 @@ class Module {
     const auto& parameters = program->functions[l.kernel->function]->parameters;
     std::size_t at = 0;
     (put(l, parameters, at, arguments), ...);
-    if (compile_wanted().when == CompileWanted::now) l.compile = find_compiled;
+    l.compile = wanted_compiled();
     return l;
   }
   template <class... Arguments>

@@ -8,6 +8,8 @@
 
 namespace cudasim::compile {
 
+constexpr u64 kMostBytes = u64{256} << 20;  // of the cache
+
 struct Source {
   std::string name, text;
 };
@@ -15,9 +17,12 @@ struct Source {
 // The library that was compiled from this text before, if the cache contains it undamaged.
 std::optional<std::filesystem::path> kept(const Source& source);
 // The same, but compiles the text if necessary. Empty if there is no compiler or no space, or if the compiler fails.
-std::optional<std::filesystem::path> make(const Source& source);
+// `politely`: waits while another process of the user compiles.
+std::optional<std::filesystem::path> make(const Source& source, bool politely = false);
 // Whether a library ends with the mark that make() appends, so that nothing of it is missing.
 bool is_whole(const std::filesystem::path& library);
+// Removes the entries that have not been used for longest until the others are small enough.
+void make_room(const std::filesystem::path& own, u64 most);
 // Null if it is no library of ours.
 const Compiled* load(const std::filesystem::path& library);
 

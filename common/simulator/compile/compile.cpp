@@ -2,10 +2,14 @@
 #include "common/simulator/compile/compile.hpp"
 
 #include "common/simulator/compile/build.hpp"
+#include "common/simulator/compile/compiler.hpp"
 #include "common/simulator/compile/write.hpp"
 #include "common/simulator/wanted.hpp"
 
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <deque>
@@ -16,11 +20,15 @@ namespace cudasim {
 namespace compile {
 namespace {
 
-constexpr i64 kWarm = 1'000'000;       // instructions of a kernel until the cache is asked for it
-constexpr i64 kHot = 30'000'000;       // until it is compiled: about half a second of one thread
+constexpr i64 kWarm = 1'000'000;  // instructions of a kernel until the cache is asked for it
+constexpr i64 kHot = 30'000'000;  // until it is compiled: about half a second of one thread
 constexpr u32 kLargest = 1'000;  // instructions of a function that is compiled at all: ten seconds of the compiler
+constexpr int kLowest = 19;  // priority
 
 u32 index_of(const Shape& shape) { return !shape.even ? 3 : shape.rows == 1 ? 0 : shape.rows == 2 ? 1 : 2; }
+
+// Registers that a later instruction writes are the interpreter's.
+bool can_be_compiled(const Code& code) { return code.instructions.size() <= kLargest && !code.defers_sums; }
 
 const Compiled* library_of(const std::optional<std::filesystem::path>& entry) { return entry ? load(*entry) : nullptr; }
 
@@ -39,7 +47,7 @@ struct Job {
 
   void run() const {
     const Source source = source_of(*code, shape);
-    const Compiled* found = library_of(only_look ? kept(source) : make(source));
+    const Compiled* found = library_of(only_look ? kept(source) : make(source, true));
     if (found != nullptr) code->compiled[index_of(shape)].store(found, std::memory_order_release);
   }
 };
@@ -52,6 +60,7 @@ class Worker {
     return worker;
   }
   void add(Job job) {
+    if (owner_ != getpid()) return;  // a copy of the process that has only been forked has no such thread
     const std::lock_guard lock(mutex_);
     jobs_.push_back(std::move(job));
     if (!started_) start();
@@ -68,7 +77,9 @@ class Worker {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     started_ = true;
   }
+  // At the lowest priority, which the compiler inherits.
   void run() {
+    setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kLowest);
     for (;;) {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return !jobs_.empty(); });
@@ -82,13 +93,14 @@ class Worker {
       }
     }
   }
+  const pid_t owner_ = getpid();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   bool started_ = false;
 };
 
-// The code, compiled now if need be.
+// The code, compiled now if need be. A launch that comes while its kernel is compiled waits for it.
 const Compiled* now(const Code& code, const Shape& shape) {
   const u32 index = index_of(shape);
   static std::mutex& mutex = *new std::mutex;
@@ -105,11 +117,11 @@ const Compiled* find(const Launch& launch, CompileWanted::When when) {
   const Shape shape = shape_of(launch.block);
   const u32 index = index_of(shape);
   if (const Compiled* made = code.compiled[index].load(std::memory_order_acquire)) return made;
-  const i64 spent = code.spent.load(std::memory_order_relaxed);
-  if (code.refused[index].load(std::memory_order_relaxed) || code.instructions.size() > kLargest) return nullptr;
+  if (!can_be_compiled(code)) return nullptr;
   if (when == CompileWanted::now) return now(code, shape);
-  if (spent >= kWarm && !code.looked[index].exchange(true))
-    Worker::instance().add({launch.program, &code, shape, true});
+  const i64 spent = code.spent.load(std::memory_order_relaxed);
+  if (spent < kWarm || code.refused[index].load(std::memory_order_relaxed)) return nullptr;
+  if (!code.looked[index].exchange(true)) Worker::instance().add({launch.program, &code, shape, true});
   if (spent >= kHot && !code.refused[index].exchange(true)) Worker::instance().add({launch.program, &code, shape});
   return nullptr;
 }
@@ -123,10 +135,23 @@ const Compiled* find_safely(const Launch& launch, CompileWanted::When when) {
   }
 }
 
+const Compiled* find_wanted(const Launch& launch) { return find_safely(launch, compile_wanted().when); }
+
 }  // namespace
 }  // namespace compile
 
-const Compiled* find_compiled(const Launch& launch) { return compile::find_safely(launch, compile_wanted().when); }
-const Compiled* compile_now(const Launch& launch) { return compile::find_safely(launch, CompileWanted::now); }
+FindCompiled wanted_compiled() {
+  static const FindCompiled wanted = [] {
+    if (compile_wanted().when == CompileWanted::off) return FindCompiled{nullptr};
+    compile::remember_environment();
+    return FindCompiled{compile::find_wanted};
+  }();
+  return wanted;
+}
+
+const Compiled* compile_now(const Launch& launch) {
+  compile::remember_environment();
+  return compile::find_safely(launch, CompileWanted::now);
+}
 
 }  // namespace cudasim

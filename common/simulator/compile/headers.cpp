@@ -7,7 +7,7 @@
 // clang-format off
 #define CUDASIM_HEADERS(f)                                                                                             \
   f(words, "words.hpp") f(view, "memory/view.hpp") f(registers, "exec/registers.hpp") f(compiled, "exec/compiled.hpp") \
-  f(values, "isa/values.hpp") f(floats, "isa/floats.hpp") f(integers, "isa/integers.hpp") f(logic, "isa/logic.hpp")    \
+  f(functions, "isa/functions.hpp") f(values, "isa/values.hpp") f(floats, "isa/floats.hpp") f(integers, "isa/integers.hpp") f(logic, "isa/logic.hpp")    \
   f(operations, "isa/float_operations.hpp") f(comparison, "isa/comparison.hpp")                                        \
   f(conversions, "isa/conversions.hpp") f(support, "compile/support.hpp")
 #define CUDASIM_EMBED(name, path)                                                                               \

@@ -226,24 +226,34 @@ inline Range range_of(u64 base, u64 begin, u64 size, u64 delta) {
   return {base + u64(low) * kScale + delta, u32(low), u32(high - low < kWidest ? high - low : kWidest), true};
 }
 
+// Whether the offsets of the lanes in the mask grow by kStep from lane to lane. Lanes that have diverged often access a
+// row of which the others would access the rest.
+template <u32 kStep, class Offset>
+inline bool in_row(const Offset* offsets, u32 lanes) {
+  const u32 first = u32(__builtin_ctz(lanes)), last = 31 - u32(__builtin_clz(lanes));
+  const Offset begin = offsets[first] - Offset(first) * kStep;
+  if (offsets[last] != Offset(begin + Offset(last) * kStep)) return false;
+  Offset wrong = 0;
+  for (u32 lane = 0; lane < kWarpSize; ++lane)
+    wrong |= Offset(offsets[lane] ^ Offset(begin + Offset(lane) * kStep)) & -Offset(lanes >> lane & 1);
+  return wrong == 0;
+}
+
 // to = what is at host + offset * kScale. Lanes next to each other with one address get one value, even if another
 // thread writes there at this moment.
 template <class M, u64 kScale, class R, class Offset>
-[[gnu::noinline]] void gather(R* to, u64 host, const Offset* offsets) {
-  Offset before = ~offsets[0];
-  R value = 0;
-  for (u32 lane = 0; lane < kWarpSize; ++lane) {
-    const Offset offset = offsets[lane];
-    const R own = R(load<M>(host + u64(offset) * kScale));
-    value = offset == before ? value : own;
-    before = offset;
-    to[lane] = value;
-  }
-}
-template <class M, u64 kScale, class R, class Offset>
-[[gnu::noinline]] void gather(R* to, u64 host, const Offset* offsets, u32 lanes) {
+[[gnu::noinline]] void gather(R* to, u64 host, const Offset* offsets, u32 lanes = kAllLanes) {
   if (lanes == 0) return;
-  Offset before = ~offsets[__builtin_ctz(lanes)];
+  const u32 first = u32(__builtin_ctz(lanes)), last = 31 - u32(__builtin_clz(lanes));
+  if constexpr (sizeof(M) % kScale == 0) {
+    if (first != last && in_row<sizeof(M) / kScale>(offsets, lanes)) {  // what lies between them may be read, too
+      const u64 from = host + u64(offsets[first]) * kScale - first * sizeof(M);
+      for (u32 lane = first; lane <= last; ++lane)
+        to[lane] = pick<R>(lanes >> lane, R(load<M>(from + lane * sizeof(M))), to[lane]);
+      return;
+    }
+  }
+  Offset before = ~offsets[first];
   R value = 0;
   for (u32 rest = lanes; rest != 0; rest &= rest - 1) {
     const u32 lane = u32(__builtin_ctz(rest));

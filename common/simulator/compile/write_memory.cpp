@@ -334,16 +334,32 @@ void Writer::store_scattered(u32 i) {
   const Place where = place(i, at.slot[0]);
   cut(i);
   const std::string &m = operation.types[0], &r = operation.types[1];
-  std::string body;
-  for (u32 e = 0; e < operation.elements; ++e) {
-    body += "      store<" + m + ">(" + where.host + " + u64(" + where.offset + "[lane]) * " + where.scale + " + " +
-            text(e * size_of(m)) + ", static_cast<" + m + ">(" + lane_text(at.slot[1 + e], r) + "));\n";
+  std::vector<std::string> values;
+  for (u32 e = 0; e < operation.elements; ++e)
+    values.push_back("static_cast<" + m + ">(" + lane_text(at.slot[1 + e], r) + ")");
+  const std::string lanes = where.mask.empty() ? "kAllLanes" : where.mask;
+  const u32 bytes = size_of(m), scale = static_cast<u32>(std::stoul(where.scale));
+  if (operation.elements == 1 && bytes % scale == 0 && bytes >= 4) {
+    const std::string row = fresh("u");
+    line("if (" + lanes + " != 0 && in_row<" + text(bytes / scale) + ">(" + where.offset + ", " + lanes + ")) {");
+    line("  const u64 " + row + " = " + where.host + " + u64(" + where.offset + "[__builtin_ctz(" + lanes + ")]) * " +
+         where.scale + " - u64(__builtin_ctz(" + lanes + ")) * " + text(bytes) + ";");
+    line("  CUDASIM_LANES {");
+    line("    [[maybe_unused]] const u32 lane = row * kRow + place;");
+    line("    if ((" + lanes + " >> lane & 1) != 0) store<" + m + ">(" + row + " + u64(lane) * " + text(bytes) +
+         ", " + values[0] + ");");
+    line("  }");
+    line("} else {");
+  } else {
+    line("{");
   }
-  line(where.mask.empty() ? "for (u32 lane = 0; lane < kWarpSize; ++lane) {"
-                          : "for (u32 rest = " + where.mask + "; rest != 0; rest &= rest - 1) {");
-  if (!where.mask.empty()) line("  const u32 lane = u32(__builtin_ctz(rest));");
+  line("for (u32 rest = " + lanes + "; rest != 0; rest &= rest - 1) {");
+  line("  const u32 lane = u32(__builtin_ctz(rest));");
   line("  [[maybe_unused]] const u32 row = lane / kRow, place = lane % kRow;");
-  out_ += body;
+  for (u32 e = 0; e < operation.elements; ++e)
+    line("  store<" + m + ">(" + where.host + " + u64(" + where.offset + "[lane]) * " + where.scale + " + " +
+         text(e * bytes) + ", " + values[e] + ");");
+  line("}");
   line("}");
 }
 

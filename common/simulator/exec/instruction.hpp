@@ -96,6 +96,7 @@ struct Code {
     u8 bytes = 0;  // a lane; 0: a predicate
   };
   std::vector<Use> uses;
+  bool defers_sums = false;  // some are written to registers by a later instruction (ptx/resolve_unfinished.hpp)
   // What compile/ has made of an entry function, by the shape of its blocks; null: nothing yet.
   static constexpr u32 kShapes = 4;
   mutable std::array<std::atomic<const Compiled*>, kShapes> compiled{};

@@ -177,7 +177,9 @@ inline T apply(std::byte* at, T b, T c, bool shared, bool& changed) {
 
 Slot slot_of(const Instruction& i, u32 n) { return i.wide != nullptr ? i.wide[n] : i.slot[n]; }
 
-std::byte* bytes_at(Warp& warp, const Instruction& i, u32 lane, Space space, u64 address, u32 size) {
+// Where a lane's operand lies. Part of each handler, because most addresses pass one of the two tests.
+[[gnu::always_inline]] inline std::byte* bytes_at(Warp& warp, const Instruction& i, u32 lane, Space space, u64 address,
+                                                  u32 size) {
   if (space == Space::shared) {
     const Block& block = *warp.block;
     const u64 offset = address - block.shared_begin;

@@ -9,6 +9,7 @@
 #include "common/simulator/isa/lanes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace cudasim {

@@ -5,6 +5,7 @@
 #include "common/simulator/isa/lanes.hpp"
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace cudasim {

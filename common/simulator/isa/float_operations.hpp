@@ -35,8 +35,8 @@ struct Div {
 };
 struct DivApprox {  // a * (1 / b), so that nothing is left of a when 1 / b is subnormal
   static float of(float a, float b) {
-    const bool huge = std::fabs(b) > 0x1p126f && std::fabs(b) <= 0x1.fffffep127f;
-    return canonical(huge ? a * std::copysign(0.0f, b) : a / b);
+    const bool huge = math::fabs(b) > 0x1p126f && math::fabs(b) <= 0x1.fffffep127f;
+    return canonical(huge ? a * math::copysign(0.0f, b) : a / b);
   }
 };
 struct Fma {
@@ -58,7 +58,7 @@ struct Sqrt {
 // Elsewhere they are within the manual's bounds, and so is the H200.
 inline float toward_zero(double x) {
   const float near = float(x);
-  return std::fabs(double(near)) > std::fabs(x) ? float_of(bits_of(near) - 1) : near;
+  return math::fabs(double(near)) > math::fabs(x) ? float_of(bits_of(near) - 1) : near;
 }
 inline bool is_power_of_two(float a) {
   const u32 bits = bits_of(a < 0x1p-126f ? a * 0x1p24f : a);
@@ -71,7 +71,7 @@ struct Rsqrt {
     const bool odd_power = (bits_of(r) & 0x007f'ffffu) == 0x0035'04f3u && is_power_of_two(a);
     return odd_power ? float_of(bits_of(r) - 1) : r;
   }
-  static double of(double a) { return with_nan(double(1.0L / std::sqrt(static_cast<long double>(a))), a); }
+  static double of(double a) { return with_nan(double(1.0L / math::sqrt(static_cast<long double>(a))), a); }
 };
 // The gross approximations of double precision read and write the upper word only; their NaN is single precision's.
 constexpr u64 kUpper = 0xffff'ffff'0000'0000u;
@@ -88,30 +88,30 @@ struct RsqrtGross {
 struct Turns {
   explicit Turns(float a) {
     constexpr double kPerRadian = 0.15915493667125701904296875;  // 1 / (2 pi) as a float
-    const double turns = std::fabs(double(toward_zero(double(a) * kPerRadian)));
-    const double cut = turns < 0x1p28 ? std::floor(turns * 0x1p25) * 0x1p-25 : turns;
-    part = u32((cut - std::floor(cut)) * 0x1p25);
+    const double turns = math::fabs(double(toward_zero(double(a) * kPerRadian)));
+    const double cut = turns < 0x1p28 ? math::floor(turns * 0x1p25) * 0x1p-25 : turns;
+    part = u32((cut - math::floor(cut)) * 0x1p25);
   }
   double sine(u32 ahead) const {
     constexpr double kTau = 6.283185307179586;
     const u32 at = (part + ahead) & 0x1ff'ffffu;
     const u32 quarter = at >> 23, rest = at & 0x7f'ffffu;
     const double angle = kTau * 0x1p-25 * rest;
-    const double magnitude = rest == 0 ? quarter & 1 : quarter & 1 ? std::cos(angle) : std::sin(angle);
+    const double magnitude = rest == 0 ? quarter & 1 : quarter & 1 ? math::cos(angle) : math::sin(angle);
     return quarter >= 2 ? -magnitude : magnitude;
   }
   u32 part = 0;
 };
 struct Sin {
   static float of(float a) {
-    if (!(std::fabs(a) <= 0x1.fffffep127f)) return float_of(kNan32);
+    if (!(math::fabs(a) <= 0x1.fffffep127f)) return float_of(kNan32);
     const float r = float(Turns(a).sine(0));
-    return std::signbit(a) ? -r : r;
+    return math::signbit(a) ? -r : r;
   }
 };
 struct Cos {
   static float of(float a) {
-    if (!(std::fabs(a) <= 0x1.fffffep127f)) return float_of(kNan32);
+    if (!(math::fabs(a) <= 0x1.fffffep127f)) return float_of(kNan32);
     return float(Turns(a).sine(1u << 23));
   }
 };
@@ -119,8 +119,8 @@ struct Lg2 {
   // Cut off; whole numbers below zero are reached from above only.
   static float of(float a) {
     if (a > 0 && a < 0x1p-126f) return of(a * 0x1p24f) - 24.0f;
-    if (!(a > 0 && a <= 0x1.fffffep127f)) return canonical(::log2f(a));
-    return toward_zero(std::log2(double(a)) + (is_power_of_two(a) && a < 1 ? 0x1p-23 : 0));
+    if (!(a > 0 && a <= 0x1.fffffep127f)) return canonical(math::log2(a));
+    return toward_zero(math::log2(double(a)) + (is_power_of_two(a) && a < 1 ? 0x1p-23 : 0));
   }
 };
 // An H200 computes a subnormal result as a square. Where a negative argument is half an odd number, its result is one
@@ -129,14 +129,14 @@ struct Ex2 {
   static float of(float a) {
     if (a < -160) return 0;
     if (a < -126) return of(a / 2) * of(a / 2);
-    const float exact = canonical(::exp2f(a));
-    return a < 0 && std::fmod(a, 1.0f) == -0.5f ? std::nextafter(exact, 0.0f) : exact;
+    const float exact = canonical(math::exp2(a));
+    return a < 0 && math::fmod(a, 1.0f) == -0.5f ? math::nextafter(exact, 0.0f) : exact;
   }
 };
 struct Tanh {
   static float of(float a) {
-    if (std::fabs(a) >= 8) return std::copysign(1.0f, a);
-    return std::fabs(a) <= 0x1p-8f ? a : canonical(::tanhf(a));
+    if (math::fabs(a) >= 8) return math::copysign(1.0f, a);
+    return math::fabs(a) <= 0x1p-8f ? a : canonical(math::tanh(a));
   }
 };
 
@@ -148,8 +148,8 @@ struct Neg {
   static double of(double a) { return a != a ? quiet(a) : -a; }
 };
 struct Abs {
-  static float of(float a) { return canonical(std::fabs(a)); }
-  static double of(double a) { return a != a ? quiet(a) : std::fabs(a); }
+  static float of(float a) { return canonical(math::fabs(a)); }
+  static double of(double a) { return a != a ? quiet(a) : math::fabs(a); }
 };
 
 // -0 is less than +0; a NaN loses against a number, unless kNan.
@@ -169,14 +169,14 @@ struct Extreme {
 template <class Op>
 struct XorSign {  // Op on the magnitudes; the sign is that of the product
   static float of(float a, float b) {
-    const float r = Op::of(std::fabs(a), std::fabs(b));
+    const float r = Op::of(math::fabs(a), math::fabs(b));
     return r != r ? r : float_of(bits_of(r) | ((bits_of(a) ^ bits_of(b)) & 0x8000'0000u));
   }
 };
 struct CopySign {  // the sign of a, the rest of b
   template <class T>
   static T of(T a, T b) {
-    return std::copysign(b, a);
+    return math::copysign(b, a);
   }
 };
 
@@ -203,11 +203,11 @@ inline float lowered(float r, float a, float b, float c, u32 mode) {
   if constexpr (kFtz && (std::is_same_v<Op, Mul> || std::is_same_v<Op, Fma>)) {
     const double rest = double(a) * b + (double(c) - r);  // exact - r: right if r is that number
     const double missing = r > 0 ? -rest : rest;
-    const bool raised = std::fabs(r) == 0x1p-126f && (mode == kNearest ? missing > 0x1p-151 : missing >= 0x1p-150);
-    return raised ? std::copysign(0.0f, r) : r;
+    const bool raised = math::fabs(r) == 0x1p-126f && (mode == kNearest ? missing > 0x1p-151 : missing >= 0x1p-150);
+    return raised ? math::copysign(0.0f, r) : r;
   } else if constexpr (kFtz && (std::is_same_v<Op, Div> || std::is_same_v<Op, Rcp>)) {  // never so near to that number
     const double exact = std::is_same_v<Op, Rcp> ? 1.0 / double(a) : double(a) / b;
-    return std::fabs(r) == 0x1p-126f && std::fabs(exact) < 0x1p-126 ? std::copysign(0.0f, r) : r;
+    return math::fabs(r) == 0x1p-126f && math::fabs(exact) < 0x1p-126 ? math::copysign(0.0f, r) : r;
   } else {
     return r;
   }

@@ -1,6 +1,8 @@
 // Encodes and decodes the small floating-point formats.
 #include "common/simulator/isa/floats.hpp"
 
+#include <cmath>
+
 namespace cudasim {
 namespace {
 

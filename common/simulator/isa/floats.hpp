@@ -1,11 +1,11 @@
 // Floating-point formats bit by bit: NaNs, flushing, rounding, and the small formats' encodings. PTX ISA,
 // "Floating-Point Instructions" and "Alternate Floating-Point Data Formats".
 #pragma once
+#include "common/simulator/isa/functions.hpp"
 #include "common/simulator/types.hpp"
 
 #include <bit>
 #include <cfenv>
-#include <cmath>
 
 namespace cudasim {
 

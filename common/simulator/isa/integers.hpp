@@ -1,9 +1,9 @@
 // What the integer instructions compute, lane by lane: Op::of(a, b …). PTX ISA, "Integer Arithmetic Instructions".
 // Handlers (arithmetic.cpp) and compiled kernels (compile/) include it.
 #pragma once
+#include "common/simulator/isa/functions.hpp"
 #include "common/simulator/isa/values.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -16,7 +16,7 @@ constexpr T kLeast = std::numeric_limits<T>::min();
 template <class T>
 constexpr u32 kBits = sizeof(T) * 8;
 
-inline i32 clamp32(i64 value) { return static_cast<i32>(std::clamp<i64>(value, kLeast<i32>, kMost<i32>)); }
+inline i32 clamp32(i64 value) { return static_cast<i32>(math::clamp<i64>(value, kLeast<i32>, kMost<i32>)); }
 
 struct Add {
   template <class T>
@@ -212,7 +212,7 @@ struct Brev {
 // 32-bit operations, and all bits in 64-bit operations.
 template <class T>
 u32 field_bound(u32 n) {
-  return sizeof(T) == 8 ? std::min(n, 255u) : n & 0xff;
+  return sizeof(T) == 8 ? math::min(n, 255u) : n & 0xff;
 }
 struct Bfe {
   template <class T>
@@ -222,9 +222,9 @@ struct Bfe {
     length = field_bound<T>(length);
     if (length == 0) return 0;
     constexpr u32 top = kBits<T> - 1;
-    const bool sign = std::is_signed_v<T> && (U(a) >> std::min(position + length - 1, top) & 1);
+    const bool sign = std::is_signed_v<T> && (U(a) >> math::min(position + length - 1, top) & 1);
     const U field = position > top ? U{0} : U(U(a) >> position);
-    const u32 there = position > top ? 0 : std::min(length, top + 1 - position);  // bits that exist
+    const u32 there = position > top ? 0 : math::min(length, top + 1 - position);  // bits that exist
     const U mask = there == 0 ? U{0} : U(~U{0} >> (top + 1 - there));
     return T(sign ? (field & mask) | ~mask : field & mask);
   }

@@ -1,9 +1,8 @@
 // What the logic and shift instructions compute, lane by lane. PTX ISA, "Logic and Shift Instructions". Handlers
 // (logic.cpp) and compiled kernels (compile/) include it.
 #pragma once
+#include "common/simulator/isa/functions.hpp"
 #include "common/simulator/isa/values.hpp"
-
-#include <algorithm>
 
 namespace cudasim::logic {
 
@@ -50,7 +49,7 @@ struct Shr {
   static T of(T a, u32 n) {
     constexpr u32 kTop = sizeof(T) * 8 - 1;
     if constexpr (std::is_signed_v<T>)
-      return T(a >> std::min(n, kTop));
+      return T(a >> math::min(n, kTop));
     else
       return n > kTop ? T{0} : T(a >> (n & kTop));
   }
@@ -59,7 +58,7 @@ struct Shr {
 template <bool kLeft, bool kWrap>
 struct Shf {
   static u32 of(u32 a, u32 b, u32 n) {
-    n = kWrap ? n & 31 : std::min(n, 32u);
+    n = kWrap ? n & 31 : math::min(n, 32u);
     const u64 both = u64{b} << 32 | a;
     return u32(kLeft ? both << n >> 32 : both >> n);
   }

@@ -11,6 +11,7 @@
 #include "common/simulator/isa/floats.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace cudasim {

@@ -6,6 +6,7 @@
 #include "common/simulator/isa/sampling.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cudasim {
 namespace {

@@ -116,6 +116,7 @@ void defer_unfinished(Body& body, const Flow& flow) {
   const auto& steps = body.unfinished.steps;
   const auto multiplies = [](const Unfinished::Step& step) { return step.kind == Unfinished::multiply; };
   if (std::none_of(steps.begin(), steps.end(), multiplies) || !Search(body, flow).run()) return;
+  body.out.code->defers_sums = true;
   std::vector<bool> waits(flow.steps.size(), false), sums(body.registers.size(), false);
   for (const Unfinished::Step& step : steps) {
     if (step.kind == Unfinished::move) continue;

@@ -13,7 +13,6 @@
 #include "common/simulator/state/processes/turns.hpp"
 #include "common/simulator/state/streams/timeline.hpp"
 #include "common/simulator/text.hpp"
-#include "common/simulator/wanted.hpp"
 #include "common/simulator/watch/watch.hpp"
 
 #include <algorithm>
@@ -236,7 +235,7 @@ Operation prepare_launch(std::shared_ptr<const Function> function, const Resolve
   launch.priority = shape.asked.priority;
   launch.cancelled = &function->health->ended;
   launch.observe = watch_grid;
-  if (compile_wanted().when != CompileWanted::off) launch.compile = find_compiled;
+  launch.compile = wanted_compiled();
   launch.set_condition = set_condition;
   if (family() != nullptr) launch.between_blocks = between_blocks;
   launch.device_runtime = call_device_runtime;

@@ -1,0 +1,32 @@
+// The functions of <cmath> and <algorithm> that instructions need. Compiled kernels (compile/) include no larger header:
+// the compiler would spend most of its time on reading those two.
+#pragma once
+
+namespace cudasim::math {
+
+inline float fabs(float a) { return __builtin_fabsf(a); }
+inline double fabs(double a) { return __builtin_fabs(a); }
+inline float copysign(float a, float sign) { return __builtin_copysignf(a, sign); }
+inline double copysign(double a, double sign) { return __builtin_copysign(a, sign); }
+inline double floor(double a) { return __builtin_floor(a); }
+inline long double sqrt(long double a) { return __builtin_sqrtl(a); }
+inline double sin(double a) { return __builtin_sin(a); }
+inline double cos(double a) { return __builtin_cos(a); }
+inline float log2(float a) { return __builtin_log2f(a); }
+inline double log2(double a) { return __builtin_log2(a); }
+inline float exp2(float a) { return __builtin_exp2f(a); }
+inline float tanh(float a) { return __builtin_tanhf(a); }
+inline float fmod(float a, float b) { return __builtin_fmodf(a, b); }
+inline float nextafter(float a, float toward) { return __builtin_nextafterf(a, toward); }
+inline bool signbit(float a) { return __builtin_signbit(a) != 0; }
+
+template <class T>
+constexpr T min(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+constexpr T clamp(T a, T least, T most) {
+  return a < least ? least : most < a ? most : a;
+}
+
+}  // namespace cudasim::math
