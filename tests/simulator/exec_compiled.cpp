@@ -215,12 +215,13 @@ TEST_CASE("Faults and the heap of kernels are the same through the driver API if
   const Cache cache;
   const std::string said = (cache.folder().parent_path() / "said").string();
   const std::string command =
-      "CUDASIM_COMPILE=now LD_LIBRARY_PATH=build/simulator build/tests/conformance/check '[fault],[heap]' >'" + said +
+      "CUDASIM_COMPILE=now,keep=" + cache.folder().string() + "-code LD_LIBRARY_PATH=build/simulator build/tests/conformance/check '[fault],[heap]' >'" + said +
       "' 2>&1";
   const int status = std::system(command.c_str());
   std::ostringstream text;
   text << std::ifstream(said).rdbuf();
   INFO(text.str());
   CHECK(status == 0);
+  CHECK(text.str().find("was not compiled") == std::string::npos);
   CHECK(cache.libraries().size() > 10);
 }

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <map>
+#include <cstdlib>
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -93,19 +93,23 @@ struct Running {
   int folders = 0;
   bool ending = false;
 };
-Running* running_now = nullptr;
-Running& running() {
-  static Running& all = *(running_now = new Running);
-  return all;
-}
+Running& running();
 
-__attribute__((destructor)) void stop_compilers() {
-  if (running_now == nullptr || running_now->owner != getpid()) return;
-  Running& all = *running_now;
+void stop_compilers() {
+  Running& all = running();
+  if (all.owner != getpid()) return;
   std::unique_lock lock(all.mutex);
   all.ending = true;
   for (const pid_t child : all.children) kill(-child, SIGKILL);
   all.changed.wait_for(lock, kEnd, [&] { return all.folders == 0; });
+}
+
+Running& running() {
+  static Running& all = *[] {
+    std::atexit(stop_compilers);
+    return new Running;
+  }();
+  return all;
 }
 
 struct Actions {

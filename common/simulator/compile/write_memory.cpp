@@ -340,7 +340,7 @@ void Writer::store_scattered(u32 i) {
   const std::string lanes = where.mask.empty() ? "kAllLanes" : where.mask;
   const u32 bytes = size_of(m), scale = static_cast<u32>(std::stoul(where.scale));
   if (operation.elements == 1 && bytes % scale == 0 && bytes >= 4) {
-    const std::string row = fresh("u");
+    const std::string row = fresh("rh");
     line("if (" + lanes + " != 0 && in_row<" + text(bytes / scale) + ">(" + where.offset + ", " + lanes + ")) {");
     line("  const u64 " + row + " = " + where.host + " + u64(" + where.offset + "[__builtin_ctz(" + lanes + ")]) * " +
          where.scale + " - u64(__builtin_ctz(" + lanes + ")) * " + text(bytes) + ";");
