@@ -78,7 +78,9 @@ class Place {
   fs::path path;
 };
 
-bool says(const Place& place, const std::string& word) { return contents(place.said()).find(word) != std::string::npos; }
+bool says(const Place& place, const std::string& word) {
+  return contents(place.said()).find(word) != std::string::npos;
+}
 bool complains(const Place& place) { return says(place, "cudasim:"); }
 
 pid_t begin(const std::string& command) {

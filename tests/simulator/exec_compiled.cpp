@@ -215,8 +215,8 @@ TEST_CASE("Faults and the heap of kernels are the same through the driver API if
   const Cache cache;
   const std::string said = (cache.folder().parent_path() / "said").string();
   const std::string command =
-      "CUDASIM_COMPILE=now,keep=" + cache.folder().string() + "-code LD_LIBRARY_PATH=build/simulator build/tests/conformance/check '[fault],[heap]' >'" + said +
-      "' 2>&1";
+      "CUDASIM_COMPILE=now,keep=" + cache.folder().string() +
+      "-code LD_LIBRARY_PATH=build/simulator build/tests/conformance/check '[fault],[heap]' >'" + said + "' 2>&1";
   const int status = std::system(command.c_str());
   std::ostringstream text;
   text << std::ifstream(said).rdbuf();

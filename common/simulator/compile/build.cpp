@@ -1,5 +1,5 @@
-// Keeps what the user's compiler makes: a folder of libraries, each named by a hash of everything that it is made of, so
-// that an entry is never out of date. Many processes may use the folder at the same time: an entry appears by being
+// Keeps what the user's compiler makes: a folder of libraries, each named by a hash of everything that it is made of,
+// so that an entry is never out of date. Many processes may use the folder at the same time: an entry appears by being
 // renamed, whole, and one that is damaged counts as none.
 #include "common/simulator/compile/build.hpp"
 

@@ -37,9 +37,16 @@ constexpr const char* kArch[] = {"-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2",
 #else
 constexpr const char* kArch[] = {"-O3"};
 #endif
-constexpr const char* kFlags[] = {"-std=c++20",          "-O3",   "-ffp-contract=off", "-fno-math-errno",
-                                  "-fno-trapping-math", "-fPIC", "-shared",           "-fvisibility=default",
-                                  "-w",                 "-pipe"};
+constexpr const char* kFlags[] = {"-std=c++20",
+                                  "-O3",
+                                  "-ffp-contract=off",
+                                  "-fno-math-errno",
+                                  "-fno-trapping-math",
+                                  "-fPIC",
+                                  "-shared",
+                                  "-fvisibility=default",
+                                  "-w",
+                                  "-pipe"};
 
 struct Environment {
   std::mutex mutex;

@@ -6,7 +6,8 @@
 
 namespace cudasim::compile {
 
-// Copies the environment: other threads may not read it, because the program may change it. For a thread of the program.
+// Copies the environment: other threads may not read it, because the program may change it. For a thread of the
+// program.
 void remember_environment();
 // A variable as it was then; empty if it was not set.
 std::string environment(const std::string& name);

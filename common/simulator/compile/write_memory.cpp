@@ -346,8 +346,8 @@ void Writer::store_scattered(u32 i) {
          where.scale + " - u64(__builtin_ctz(" + lanes + ")) * " + text(bytes) + ";");
     line("  CUDASIM_LANES {");
     line("    [[maybe_unused]] const u32 lane = row * kRow + place;");
-    line("    if ((" + lanes + " >> lane & 1) != 0) store<" + m + ">(" + row + " + u64(lane) * " + text(bytes) +
-         ", " + values[0] + ");");
+    line("    if ((" + lanes + " >> lane & 1) != 0) store<" + m + ">(" + row + " + u64(lane) * " + text(bytes) + ", " +
+         values[0] + ");");
     line("  }");
     line("} else {");
   } else {

@@ -1,5 +1,5 @@
-// The functions of <cmath> and <algorithm> that instructions need. Compiled kernels (compile/) include no larger header:
-// the compiler would spend most of its time on reading those two.
+// The functions of <cmath> and <algorithm> that instructions need. Compiled kernels (compile/) include no larger
+// header: the compiler would spend most of its time on reading those two.
 #pragma once
 
 namespace cudasim::math {
