@@ -54,13 +54,15 @@ _simulated_switch() {
   echo 'CUDA programs that you start from this shell now run on the simulated GPU.'
   echo "  LD_LIBRARY_PATH    begins with $_simulated_folders"
   echo '  LIBRARY_PATH       begins with the same'
-  echo '  NVCC_APPEND_FLAGS  ends with -cudart shared --no-compress'
   if command -v nvcc >/dev/null 2>&1; then
     _simulated_set PATH "$PATH"
   else
     _simulated_set PATH "$PATH:$_simulated_nvcc"
+    # Of NVIDIA's wheels, nvcc does not find the folder of the device runtime.
+    NVCC_APPEND_FLAGS="$NVCC_APPEND_FLAGS -L${_simulated_nvcc%/bin}/lib"
     echo "  PATH               ends with $_simulated_nvcc (nvcc)"
   fi
+  echo "  NVCC_APPEND_FLAGS  is $NVCC_APPEND_FLAGS"
   echo "Compile programs again that were compiled before. Type $_simulated_word to undo this."
   hash -r 2>/dev/null
 }

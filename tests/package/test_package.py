@@ -42,6 +42,21 @@ def test_a_source_is_compiled_and_run_with_its_arguments(installed, program):
     assert (ended.stdout, ended.returncode) == ("a: 3 words, error 0\n", 2)
 
 
+def test_a_kernel_that_launches_kernels_is_linked(installed):
+    source = """#include <cstdio>
+        __global__ void child(int* p) { *p += 1; }
+        __global__ void parent(int* p) { child<<<1, 1>>>(p); }
+        int main() {
+          int* p;
+          cudaMallocManaged(&p, sizeof *p);
+          parent<<<1, 1>>>(p);
+          const int error = cudaDeviceSynchronize();
+          printf("%d %d\\n", error, *p);
+        }"""
+    (installed.folder / "nested.cu").write_text(source, encoding="utf-8")
+    assert installed.run("-rdc=true", "nested.cu").stdout == "0 1\n"
+
+
 def test_a_program_that_is_compiled_runs_and_other_commands_find_the_simulator_too(installed, program):
     assert installed.run(program).stdout == ": 1 words, error 0\n"
     assert installed.run("run", "sh", "-c", "./prog; echo $?").stdout == ": 1 words, error 0\n0\n"
@@ -134,6 +149,7 @@ def test_a_closed_library_and_the_static_runtime_are_named(installed, program):
         nvcc prog.cu -o static"""
     subprocess.run(["bash", "-ec", script], cwd=installed.folder, env=installed.variables(), check=True)
     assert complains(installed.run("./closed"), "./closed uses libcublas, whose kernels are machine code")
+    assert complains(installed.run("-lcublas", "prog.cu"), "the program uses libcublas")
     assert complains(installed.run("./static"), "contains NVIDIA's runtime", "nvcc -cudart shared")
 
 

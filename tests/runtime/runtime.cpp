@@ -280,7 +280,7 @@ TEST_CASE("without PTX that can be used, a program is told so, linked for the de
     std::string options, reason;
   } const rows[] = {
       {"-gencode arch=compute_80,code=sm_80", "-gencode arch=compute_75,code=compute_75"},
-      {"-rdc=true -gencode arch=compute_80,code=sm_80", "-gencode arch=compute_75,code=compute_75"},
+      {"-rdc=true -lineinfo -gencode arch=compute_80,code=sm_80", "-gencode arch=compute_75,code=compute_75"},
       {"--no-compress -arch=sm_120", "is for newer devices than this one"},
       {"--no-compress -rdc=true -arch=sm_120", "is for newer devices than this one"},
   };

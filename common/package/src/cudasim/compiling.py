@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Sequence
 
 from cudasim import places
+from cudasim.closed import why_not
 from cudasim.problem import DoesNotCompile, Problem
 
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c", ".o", ".a")
@@ -32,9 +33,16 @@ def compile(options: Sequence[str | os.PathLike[str]], program: str | os.PathLik
     """Compiles sources to a program. `options` are the words of an nvcc command: options and sources. With `quiet`, what nvcc prints is kept in the
     exception DoesNotCompile instead of shown."""
     words = [os.fspath(word) for word in options]
+    for word in words:
+        if word.startswith("-l") and (why := why_not("the program", word[2:])):
+            raise Problem(why)
     folders = [*map(str, places.libraries()), *filter(None, [os.environ.get("LIBRARY_PATH")])]
-    flags = [*FLAGS, *([] if DEBUG & set(words) else ["-lineinfo"]), f"-L{places.libraries()[-1]}", "-o", os.fspath(program)]
-    command = [places.nvcc(), *words, *flags]
+    nvcc = places.nvcc()
+    # Of NVIDIA's wheels, nvcc does not find the folder of the device runtime, which nvlink needs.
+    own = pathlib.Path(nvcc).resolve().parents[1] / "lib"
+    search = [f"-L{folder}" for folder in (places.libraries()[-1], own) if folder.is_dir()]
+    flags = [*FLAGS, *([] if DEBUG & set(words) else ["-lineinfo"]), *search, "-o", os.fspath(program)]
+    command = [nvcc, *words, *flags]
     if not (any(word.startswith(("-ccbin", "--compiler-bindir")) for word in words) or os.environ.get("NVCC_CCBIN") or shutil.which("g++")):
         raise Problem("there is no g++, and nvcc needs it for the host code. On Debian and Ubuntu, type: sudo apt-get install g++")
     ran = subprocess.run(command, env={**os.environ, "LIBRARY_PATH": ":".join(folders)}, capture_output=quiet, text=True, errors="replace", check=False)

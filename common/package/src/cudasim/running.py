@@ -17,11 +17,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cudasim import compiling, elf, places
+from cudasim.closed import why_not
 from cudasim.findings import Finding, findings
 from cudasim.problem import Problem
 
-# NVIDIA's libraries that contain machine code alone, and need the driver's private tables.
-CLOSED = ("cublas", "cublasLt", "cudnn", "cufft", "curand", "cusolver", "cusparse", "npp", "nvjpeg", "nccl", "cutensor")
 TIMED_OUT = 124  # the status that the command `timeout` gives
 PATIENCE = 2  # seconds
 
@@ -65,9 +64,8 @@ def explain(program: str) -> None:
     if found.machine != platform.machine():
         raise Problem(f"{program} is a program for {found.machine}, but this machine is {platform.machine()}. Compile it here: cudasim prog.cu")
     for library in found.libraries:
-        name = library.removeprefix("lib").split(".so")[0]
-        if name in CLOSED or name.startswith("npp"):
-            raise Problem(f"{program} uses lib{name}, whose kernels are machine code without PTX. It needs a GPU, or a program that does without that library")
+        if why := why_not(program, library):
+            raise Problem(why)
     if ".nv_fatbin" in found.sections and not any(library.startswith("libcudart.so") for library in found.libraries):
         data = pathlib.Path(program).read_bytes()
         if b"cudaGetExportTable" in data or b"libcudart" in data:

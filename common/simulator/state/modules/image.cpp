@@ -64,9 +64,11 @@ u32 target_of(std::string_view text) {
 
 constexpr u32 kOurs = 90;
 
-// Of several texts, the one for the newest architecture that runs here is wanted.
+// Of several texts, the one for the newest architecture that runs here is wanted. A text without a target is a line of
+// PTX that -lineinfo or -G keeps in machine code, for debuggers.
 bool is_better(std::string_view text, std::string_view best) {
-  return target_of(text) <= kOurs && (best.empty() || target_of(text) > target_of(best));
+  const u32 target = target_of(text);
+  return target != 0 && target <= kOurs && (best.empty() || target > target_of(best));
 }
 
 // The PTX in a fat binary: as it is, or unpacked by cuobjdump. What else is in there is machine code.
