@@ -1,0 +1,3 @@
+from references import declare
+
+KERNELS = declare("sound.cu")
