@@ -9,7 +9,7 @@ import venv
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "common")]
+sys.path[:0] = [str(ROOT / "common"), str(ROOT / "common/package/src")]
 
 from course.facts import facts
 

@@ -42,7 +42,8 @@ extern "C" __global__ void dot(const __half* a, const __half* b, float* out, int
 
 extern "C" __global__ void transpose(const float* x, float* y, int rows, int columns) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (row < rows && column < columns) y[column * columns + row] = x[row * columns + column];  // a row of y has `rows` elements
+  if (row < rows && column < columns)
+    y[column * columns + row] = x[row * columns + column];  // a row of y has `rows` elements
 }
 
 extern "C" __global__ void copy_rows(const int* x, int* y, int rows, int columns, int x_stride, int y_stride) {
@@ -87,7 +88,9 @@ extern "C" __global__ void softmax(const float* x, float* y, int rows, int colum
   if (blockIdx.x >= rows) return;
   const float* row = x + blockIdx.x * static_cast<size_t>(columns);
   float sum = 0.0f;
-  for (int column = threadIdx.x; column < columns; column += 32) sum += expf(row[column]);  // overflows: the maximum is not subtracted
+  for (int column = threadIdx.x; column < columns; column += 32)
+    sum += expf(row[column]);  // overflows: the maximum is not subtracted
   for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(0xffffffff, sum, lanes);
-  for (int column = threadIdx.x; column < columns; column += 32) y[blockIdx.x * static_cast<size_t>(columns) + column] = expf(row[column]) / sum;
+  for (int column = threadIdx.x; column < columns; column += 32)
+    y[blockIdx.x * static_cast<size_t>(columns) + column] = expf(row[column]) / sum;
 }

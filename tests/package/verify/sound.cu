@@ -49,7 +49,8 @@ extern "C" __global__ void transpose(const float* x, float* y, int rows, int col
 extern "C" __global__ void copy_rows(const int* x, int* y, int rows, int columns, int x_stride, int y_stride) {
   const long long row = blockIdx.x;
   if (row >= rows) return;
-  for (int column = threadIdx.x; column < columns; column += 32) y[row * y_stride + column] = x[row * x_stride + column];
+  for (int column = threadIdx.x; column < columns; column += 32)
+    y[row * y_stride + column] = x[row * x_stride + column];
 }
 
 // Unlike fmaxf, keeps NaN.
@@ -94,5 +95,6 @@ extern "C" __global__ void softmax(const float* x, float* y, int rows, int colum
   for (int lanes = 16; lanes > 0; lanes /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, lanes));
   for (int column = threadIdx.x; column < columns; column += 32) sum += expf(x[begin + column] - most);
   for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(0xffffffff, sum, lanes);
-  for (int column = threadIdx.x; column < columns; column += 32) y[begin + column] = expf(x[begin + column] - most) / sum;
+  for (int column = threadIdx.x; column < columns; column += 32)
+    y[begin + column] = expf(x[begin + column] - most) / sum;
 }

@@ -3,6 +3,7 @@
     cudasim verify kernels.py                    all kernels that this file declares
     cudasim verify kernels.py saxpy              one of them
     cudasim verify --report found.json kernels.py     also writes what was found to a file of JSON
+    cudasim verify --full kernels.py             also shows the simulator's reports, each once
     cudasim verify --seconds 120 kernels.py      how long one case may take; the default is 60
 
 kernels.py declares each kernel by its reference:
@@ -20,7 +21,6 @@ from __future__ import annotations
 
 import json
 import pathlib
-import sys
 
 from cudasim.commands.program import own_options
 from cudasim.problem import Problem
@@ -29,7 +29,8 @@ OPTIONS = {"--report": "the name of a JSON file", "--seconds": "how long one cas
 
 
 def main(words: list[str]) -> int:
-    options, words = own_options(words, OPTIONS)
+    is_full = "--full" in words
+    options, words = own_options([word for word in words if word != "--full"], OPTIONS)
     if not words:
         raise Problem("name the Python file that declares the kernels: cudasim verify kernels.py. The command cudasim verify --help shows one")
     try:
@@ -48,12 +49,10 @@ def main(words: list[str]) -> int:
     for kernel in kernels:
         if kernel.name in words[1:] or not words[1:]:
             reports.append(verify(kernel, limit))
-            print(reports[-1], flush=True)
+            print(reports[-1].in_full() if is_full else reports[-1], flush=True)
     if file := options.get("--report"):
         try:
             pathlib.Path(file).write_text(json.dumps([report.as_json() for report in reports], indent=2) + "\n", encoding="utf-8")
         except OSError as why:
             raise Problem(f"the report cannot be written to {file}: {why.strerror}") from None
     return 0 if all(report.is_clean for report in reports) else 1
-
-

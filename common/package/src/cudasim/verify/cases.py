@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 
 from cudasim.problem import Problem
-from cudasim.verify.declare import In, InOut, Kernel, Stride
+from cudasim.verify.declare import In, InOut, Kernel, Stride, evaluate
 
 EDGES = (0, 1, 3, 4, 5, 31, 32, 33)  # nothing, one element, one off a vector of four, one off a warp
 LONG = 4099  # of kernels with one size: long enough for rounding to add up
@@ -42,11 +42,8 @@ def edges_of(kernel: Kernel, size: str) -> list[int]:
 
 
 def is_wanted(kernel: Kernel, sizes: dict[str, int]) -> bool:
-    if kernel.when is not None:
-        from cudasim.verify.declare import evaluate
-
-        if not evaluate(kernel.when, sizes):
-            return False
+    if kernel.when is not None and not evaluate(kernel.when, sizes):
+        return False
     return all(math.prod(array.shape_for(sizes)) <= MOST for array in kernel.arrays)
 
 
@@ -81,7 +78,7 @@ def special(kernel: Kernel) -> Iterator[Case]:
         else:
             yield Case(usual, kind)
     if len(usual) == 1 and not kernel.sizes:
-        long = {name: LONG for name in usual}
+        long = dict.fromkeys(usual, LONG)
         yield Case(long)
         if "ones" in kernel.special:
             yield Case(long, "ones")

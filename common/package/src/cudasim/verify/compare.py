@@ -12,7 +12,7 @@ from cudasim.verify.cases import Case
 from cudasim.verify.data import Prepared
 from cudasim.verify.declare import Array, In, Kernel
 from cudasim.verify.dtypes import Type
-from cudasim.verify.memory import Layout
+from cudasim.verify.memory import UNWRITTEN
 from cudasim.verify.worker import Outcome
 
 THREAD = re.compile(r"\(\d+,\d+,\d+\) of block \(\d+,\d+,\d+\)")
@@ -56,6 +56,10 @@ def wrong_result(kernel: Kernel, array: Array, prepared: Prepared, stored: np.nd
     if not off.size:
         return None
     first = int(off[0])
+    bytes_of = np.ascontiguousarray(stored).view(np.uint8).reshape(got.size, array.type.size)
+    if array.type.size > 1 and not array.reads and (missed := off[(bytes_of[off] == UNWRITTEN).all(axis=1)]).size:
+        many = f" ({missed.size} of {got.size} elements)" if got.size > 1 else ""
+        return Failure(prepared.case, "not written", element(array.name, int(missed[0]), stored.shape) + many, key=array.name)
     many = f" ({off.size} of {got.size} elements differ)" if got.size > 1 else ""
     text = f"{element(array.name, first, stored.shape)} is {shown(got[first].item())}, expected {shown(want[first].item())}{many}"
     loses_nan = bool(np.isnan(want[off]).all()) if array.type.is_float else False
@@ -70,18 +74,11 @@ def changed_input(array: Array, prepared: Prepared, stored: np.ndarray) -> Failu
     return Failure(prepared.case, "an input was changed", element(array.name, int(off[0]) // array.type.size, stored.shape), key=array.name)
 
 
-def element_at(array: Array, layout: Layout, byte: int) -> str:
-    for at, first, count in layout.runs():
-        if at <= byte < at + count * layout.item:
-            return element(array.name, first + (byte - at) // layout.item, layout.shape)
-    return f"byte {byte} of {array.name}"
-
-
 def of_finding(prepared: Prepared, finding: Finding) -> Failure:
     text = "\n".join(f"  {head:<8} {row}" for head, row in finding.rows)
     threads = dict.fromkeys(thread for head, row in finding.rows if head == "thread" for thread in THREAD.findall(row))
     where = " and ".join(finding.places) or next((row for head, row in finding.rows if head == "at"), "")
-    return Failure(prepared.case, finding.title, where, " and ".join(threads), f"{finding.title}\n{text}", key=where)
+    return Failure(prepared.case, finding.title, where, " and ".join(threads), f"{finding.title}\n{text}", key=" ".join(sorted(finding.places)) or where)
 
 
 def failures(kernel: Kernel, prepared: Prepared, outcome: Outcome) -> list[Failure]:
@@ -92,10 +89,7 @@ def failures(kernel: Kernel, prepared: Prepared, outcome: Outcome) -> list[Failu
     for array in kernel.arrays:
         if array.name not in outcome.got:
             continue
-        layout = prepared.layouts[array.name]
-        if array.name in outcome.unwritten:
-            found.append(Failure(prepared.case, "not written", element_at(array, layout, outcome.unwritten[array.name]), key=array.name))
-        elif array.writes and (wrong := wrong_result(kernel, array, prepared, outcome.got[array.name])):
+        if array.writes and (wrong := wrong_result(kernel, array, prepared, outcome.got[array.name])):
             found.append(wrong)
         elif isinstance(array, In) and (changed := changed_input(array, prepared, outcome.got[array.name])):
             found.append(changed)

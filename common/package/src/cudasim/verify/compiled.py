@@ -44,14 +44,14 @@ def ptx_of(source: pathlib.Path, options: tuple[str, ...]) -> bytes:
 
 def entry_of(kernel: Kernel, ptx: bytes) -> str:
     """The kernel's name in the PTX: the only one, or the one with the reference's name."""
-    entries = ENTRY.findall(ptx.decode("utf-8", "replace"))
+    entries: list[str] = ENTRY.findall(ptx.decode("utf-8", "replace"))
     mangled = f"_Z{len(kernel.name)}{kernel.name}"
     fitting = [entry for entry in entries if entry == kernel.name or entry.startswith(mangled)]
     if len(entries) == 1 or len(fitting) == 1:
         return (fitting or entries)[0]
     if not entries:
-        raise Problem(f"{kernel.source.name} has no kernel: a function with extern \"C\" __global__")
-    raise Problem(f"{kernel.source.name} has the kernels {', '.join(entries)}, none of them called {kernel.name}. Name one: kernel(…, name=\"{entries[0]}\")")
+        raise Problem(f'{kernel.source.name} has no kernel: a function with extern "C" __global__')
+    raise Problem(f'{kernel.source.name} has the kernels {", ".join(entries)}, none of them called {kernel.name}. Name one: kernel(…, name="{entries[0]}")')
 
 
 def compiled(kernel: Kernel, prepared: Prepared) -> Compiled:

@@ -32,7 +32,8 @@ class Prepared:
 
 def bounds(array: Array, sizes: dict[str, int]) -> tuple[Any, Any]:
     if array.values is not None:
-        return tuple(evaluate(each, sizes) for each in array.values)  # type: ignore[return-value]
+        low, high = array.values
+        return evaluate(low, sizes), evaluate(high, sizes)
     if array.type.is_float:
         return -1.0, 1.0
     if array.type.name == "bool":

@@ -1,8 +1,8 @@
 """How a kernel is declared: a reference function whose annotations say what the kernel's parameters are.
 
-    @kernel("saxpy.cu", block=256, grid="n")
-    def saxpy(a: Scalar("float32"), x: In("float32", "n"), y: InOut("float32", "n"), n: Size):
-        return a * x + y
+@kernel("saxpy.cu", block=256, grid="n")
+def saxpy(a: Scalar("float32"), x: In("float32", "n"), y: InOut("float32", "n"), n: Size):
+    return a * x + y
 """
 
 from __future__ import annotations
@@ -176,7 +176,8 @@ def three(value: Any, sizes: dict[str, int], what: str) -> tuple[int, int, int]:
     values = [evaluate(each, sizes) for each in (value if isinstance(value, (tuple, list)) else (value,))]
     if not 1 <= len(values) <= 3 or not all(isinstance(each, int) and each >= 0 for each in values):
         raise Problem(f"{what} is {value!r}; it has to be one to three whole numbers")
-    return tuple([*values, 1, 1][:3])  # type: ignore[return-value]
+    x, y, z = [*values, 1, 1][:3]
+    return x, y, z
 
 
 ANNOTATIONS = "In, Out, InOut, Size, Stride or Scalar"
@@ -188,8 +189,8 @@ def parameters_of(reference: Callable[..., Any]) -> list[Parameter]:
     except Problem as why:
         raise Problem(f"{reference.__name__}: {why}") from None
     found = []
-    for name, each in signature.parameters.items():
-        parameter = Size() if each.annotation is Size else each.annotation
+    for name, declared in signature.parameters.items():
+        parameter = Size() if declared.annotation is Size else declared.annotation
         if not isinstance(parameter, Parameter):
             raise Problem(f"{reference.__name__}: the parameter {name!r} is annotated with none of {ANNOTATIONS}")
         parameter.name = name

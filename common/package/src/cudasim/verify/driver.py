@@ -65,7 +65,8 @@ class Function:
 
     def parameter_sizes(self) -> list[int]:
         """The bytes of each of the kernel's parameters."""
-        sizes, offset, size = [], c_size_t(), c_size_t()
+        sizes: list[int] = []
+        offset, size = c_size_t(), c_size_t()
         while self.driver.library.cuFuncGetParamInfo(self.handle, c_size_t(len(sizes)), byref(offset), byref(size)) == 0:
             sizes.append(size.value)
         return sizes

@@ -16,7 +16,7 @@ SMALLEST_NORMAL = {"float16": 2.0**-14, "bfloat16": 2.0**-126, "float32": 2.0**-
 class Type:
     name: str
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.name not in NAMES:
             raise ValueError(f"there is no element type {self.name!r}: the types are {', '.join(NAMES)}")
 

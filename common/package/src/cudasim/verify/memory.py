@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from cudasim.verify.declare import Array, Kernel, Stride
 
 GAP = 3  # elements between rows
 FILL = 0xA5  # bytes that belong to no element
+UNWRITTEN = 0xCD  # what the simulator fills new device memory with
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Layout:
 
     def runs(self) -> list[tuple[int, int, int]]:
         """Contiguous elements: (byte in the allocation, number of the first element, how many)."""
-        offsets = np.zeros(self.shape, np.int64)
+        offsets: Any = np.zeros(self.shape, np.int64)
         for axis, (extent, stride) in enumerate(zip(self.shape, self.strides)):
             offsets += (np.arange(extent, dtype=np.int64) * stride).reshape([-1 if each == axis else 1 for each in range(len(self.shape))])
         flat = offsets.ravel()

@@ -49,6 +49,11 @@ class Report:
         lines += [f"  left out: {'; '.join(left)}: {why}" for why, left in reasons.items()]
         return "\n".join(lines)
 
+    def in_full(self) -> str:
+        """The table, and the report of the simulator for each of its rows."""
+        reports = {(failure.what, failure.key): failure for failure in reversed(self.failures) if failure.report}
+        return "\n\n".join([str(self), *(f"{failure.case}: {failure.report}" for failure in reversed(reports.values()))])
+
     def as_json(self) -> dict[str, Any]:
         return {
             "kernel": self.kernel.name,

@@ -21,7 +21,7 @@ from cudasim.findings import Finding, findings
 from cudasim.problem import Problem
 from cudasim.verify.compiled import Compiled, compiled
 from cudasim.verify.data import Prepared
-from cudasim.verify.declare import Array, In, Kernel, Scalar
+from cudasim.verify.declare import Array, Kernel, Scalar
 from cudasim.verify.driver import POINTER, Driver, Failed, Function, packed
 from cudasim.verify.memory import FILL
 
@@ -41,7 +41,6 @@ class Outcome:
 
     found: list[Finding] = dataclasses.field(default_factory=list)
     got: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)  # the stored elements of each array
-    unwritten: dict[str, int] = dataclasses.field(default_factory=dict)  # array → a byte of its allocation that has no value
     overrun: dict[str, int] = dataclasses.field(default_factory=dict)  # array → a byte between its elements that was written
     failed: str = ""  # the call that failed, or how the process ended
     problem: str = ""  # why the kernel does not fit its declaration
@@ -87,6 +86,7 @@ class Worker:
             self.driver.synchronize()
             outcome.said = self.new_text()
             self.collect(prepared, addresses, outcome)
+            self.new_text()  # about elements that were not written, which the comparison finds
             for address in addresses.values():
                 self.driver.free(address)
         except Failed as why:
@@ -135,22 +135,12 @@ class Worker:
             flat = np.zeros(layout.count, array.type.stored)
             for at, first, count in layout.runs():
                 self.driver.read(address + at, flat[first : first + count])
-                if array.name not in outcome.unwritten and (unread := findings(self.new_text())):
-                    outcome.unwritten[array.name] = byte_of(unread[0])
-            self.new_text()
             outcome.got[array.name] = flat.reshape(layout.shape)
             for at, size in layout.gaps() if array.writes else []:
-                gap = np.zeros(size, np.uint8)
+                gap: Any = np.zeros(size, np.uint8)
                 self.driver.read(address + at, gap)
                 if (gap != FILL).any():
                     outcome.overrun.setdefault(array.name, at + int(np.flatnonzero(gap != FILL)[0]))
-
-
-def byte_of(unread: Finding) -> int:
-    """Of a report about a copy to the host: which byte of the allocation was never written."""
-    text = " ".join(text for _, text in unread.rows)
-    number = text.partition(" bytes into the allocation")[0].split()[-1] if " bytes into the allocation" in text else "0"
-    return int(number) if number.isdigit() else 1 if "1 byte into" in text else 0
 
 
 def work(kernel: Kernel, todo: list[tuple[int, Prepared, Compiled]], said: IO[bytes], pipe: int) -> None:
@@ -166,7 +156,7 @@ def work(kernel: Kernel, todo: list[tuple[int, Prepared, Compiled]], said: IO[by
         sent = 0
         while sent < len(data):
             sent += os.write(pipe, data[sent : sent + 65536])
-        if not outcome.is_clean or outcome.unwritten:
+        if not outcome.is_clean:
             break
 
 
@@ -248,5 +238,3 @@ def how_it_ended(status: int) -> str:
 def ended(how: str, said: IO[bytes]) -> Outcome:
     text = os.pread(said.fileno(), 1 << 24, 0).decode("utf-8", "replace")
     return Outcome(findings(text), failed=how, said=text)
-
-
