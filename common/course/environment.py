@@ -34,6 +34,7 @@ PACKAGES = {
     "package": (30, "hatchling", "which the Python package of the simulated GPU is built with", "3 MB to download, 18 MB on disk"),
     "style": (150, "ruff", "which checks the Python, and clang-format, mypy and others", "40 MB to download, 140 MB on disk"),
     "tidy": (250, "clang-tidy", "which looks for mistakes in C++", "50 MB to download, 150 MB on disk"),
+    "notebook": (250, "nbclient", "which runs notebooks in the tests, and NumPy", "30 MB to download, 110 MB on disk"),
     "plots": (250, "matplotlib", "which draws the plots", "40 MB to download, up to 170 MB on disk"),
 }
 TORCH_NEEDS = ("torch", "triton", "numba")  # PyTorch, and what is looked for with it
@@ -95,8 +96,8 @@ class Environment:
         self.write_paths()
 
     def write_paths(self) -> None:
-        """Ours come first, then the user's own. matplotlib comes last: it brings a numpy, which must not hide the one of a PyTorch."""
-        ours, last = ([str(path) for name, path in self.folders.items() if (name == "plots") == is_last] for is_last in (False, True))
+        """Ours come first, then the user's own. Those that bring a numpy come last: it must not hide the one of a PyTorch."""
+        ours, last = ([str(path) for name, path in self.folders.items() if (name in ("notebook", "plots")) == is_last] for is_last in (False, True))
         users = [f"import site; site.addsitedir({path!r})" for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
         PATHS.write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
 
@@ -109,7 +110,8 @@ class Environment:
         if not (name == "plots" and self.has_installed(name)):
             room, package, purpose, size = PACKAGES[name]
             folder = f"{name}-{TAG}-{zlib.crc32(''.join(pins(name)).encode()):08x}"
-            install = lambda part: fetch.pip(part, "-r", REQUIREMENTS / f"{name}.txt")
+            exactly = ["--no-deps", "--no-compile"] if name == "notebook" else []  # its list leaves out what no test needs
+            install = lambda part: fetch.pip(part, *exactly, "-r", REQUIREMENTS / f"{name}.txt")
             try:
                 self.add(name, fetch.fetch(folder, room, package, f"Fetching {package}, {purpose} ({size}).", install))
             except Missing:

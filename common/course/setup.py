@@ -1,6 +1,6 @@
 """Finds what the build needs, fetches what is missing, and writes build/setup.mk, which make and Python both read as it is.
 
-    python3 -m course setup [catch2] [torch] [triton] [numba] [pytest] [tools] [plots] [book] [browser]
+    python3 -m course setup [catch2] [torch] [triton] [numba] [pytest] [tools] [notebook] [plots] [book] [browser]
 
 A C++ compiler and the CUDA toolkit are looked for in any case. What is installed is used; everything else but the compiler is fetched
 once per user (fetch.py). Paths in build/setup.mk go through links in build/, so that no value has a character that make, a shell
@@ -24,7 +24,7 @@ from course.environment import ENVIRONMENT, PACKAGES, TAG, TORCH_NEEDS, find_pyt
 from course.facts import FILE, facts
 from course.fetch import Missing, Refused, attempt, link, output, say
 
-FROM_PYTHON = "PYTEST TOOLS PLOTS BOOK BROWSER PACKAGE STYLE TIDY CHROMIUM BUILDERS PYTHON_HEADERS TORCH TORCHVISION TRITON NUMBA".split()
+FROM_PYTHON = "PYTEST TOOLS PLOTS BOOK BROWSER PACKAGE NOTEBOOK STYLE TIDY CHROMIUM BUILDERS PYTHON_HEADERS TORCH TORCHVISION TRITON NUMBA".split()
 PYTHON_NAMES = ["PYTHON", *(each for name in FROM_PYTHON for each in (name, f"WITHOUT_{name}")), "TORCH_ROOT", "TORCH_OLD_STRING", "TORCH_CUDA"]
 CATCH_NAMES = "CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2".split()
 NAMES = """KEY PYTHON_KEY COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH TOOLKIT WITHOUT_TOOLKIT

@@ -22,7 +22,7 @@ from course.test.texts import files_of_repository
 CPP = (".cpp", ".hpp", ".cu", ".cuh", ".h", ".cc")
 # Which of check-jsonschema's copies of public schemas belongs to a file, the first match.
 SCHEMAS = {
-    r"\.github/workflows/.*\.yml": "github-workflows",
+    r"(.*/)?\.github/workflows/.*\.yml": "github-workflows",
     r"\.github/ISSUE_TEMPLATE/config\.yml": "github-issue-config",
     r"\.github/ISSUE_TEMPLATE/.*\.yml": "github-issue-forms",
     r"\.github/dependabot\.yml": "dependabot",

@@ -20,7 +20,7 @@ from course.process import run_limited
 Proofs = list[tuple[str, object, "str | None"]]  # name, why it failed, why it was skipped
 TESTS = re.compile(r"test_.*\.py|rooms\.py")  # rooms.py also runs without pytest
 # What tests in Python need besides pytest, for set-up.
-NEEDS = {"tools": ("tools", "book", "browser"), "style": ("style",), "package": ("package",)}
+NEEDS = {"tools": ("tools", "book", "browser"), "style": ("style",), "package": ("package", "notebook")}
 OF_TESTS = 100_000  # processes of the tests of a suite: some of them count what is in bounds of their own
 LONGEST_FIRST = ("test_pages.py", "test_grading.py", "test_learn.py")
 # What QUICK=1 leaves out: the book and a browser, the trainer, a class to grade, made-up machines for set-up; and suites that compile much.

@@ -1,5 +1,6 @@
 """One sound Triton function, and one that forgets its mask."""
 
+import torch
 import triton
 import triton.language as tl
 
@@ -21,8 +22,8 @@ def add_unmasked_kernel(x, y, out, n, BLOCK: tl.constexpr):
 
 
 def add(x: In("float32", "n"), y: In("float32", "n"), out: Out("float32", "n"), n: Size):
-    return x + y
+    return torch.add(x, y)
 
 
-kernel(add_kernel, name="add", block=BLOCK, grid="n", constants={"BLOCK": BLOCK})(add)
-kernel(add_unmasked_kernel, name="add_unmasked", block=BLOCK, grid="n", constants={"BLOCK": BLOCK})(add)
+for name, function in (("add", add_kernel), ("add_unmasked", add_unmasked_kernel)):
+    kernel(function, name=name, block=BLOCK, grid="n", constants={"BLOCK": BLOCK}, library="torch")(add)

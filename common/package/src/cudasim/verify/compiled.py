@@ -35,7 +35,7 @@ class Compiled:
 def ptx_of(source: pathlib.Path, options: tuple[str, ...]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="cudasim-") as folder:
         file = pathlib.Path(folder, "kernel.ptx")
-        command = [places.nvcc(), "-ptx", "-std=c++17", "-lineinfo", f"-arch={ARCHITECTURE}", *options, str(source), "-o", str(file)]
+        command = [places.nvcc(), "-x", "cu", "-ptx", "-std=c++17", "-lineinfo", f"-arch={ARCHITECTURE}", *options, str(source), "-o", str(file)]
         ran = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, errors="replace", check=False)
         if ran.returncode or not file.exists():
             raise DoesNotCompile(f"nvcc could not compile {source.name}", ran.returncode or 1, ran.stderr + ran.stdout)

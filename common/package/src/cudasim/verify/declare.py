@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cudasim.problem import Problem
+from cudasim.verify.compiled import ptx_of
 from cudasim.verify.dtypes import TOLERANCE, Type
 
 SPECIAL = ("nan", "infinities", "denormals", "zeros", "large", "negative", "ones")
@@ -247,6 +248,7 @@ def load(file: pathlib.Path) -> list[Kernel]:
     if file.suffix != ".py":
         raise Problem(f"{file} is no Python file. The declaration of a kernel is one: see `cudasim verify --help`")
     DECLARED.clear()
+    ptx_of.cache_clear()
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
