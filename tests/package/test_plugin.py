@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "common/package"
+from pages import PACKAGE, blocks
 
 
 def environment(folder):
@@ -65,15 +64,23 @@ def test_the_examples_workflow_passes_with_cmake(project, run):
     assert "the checks found nothing" in (project / "build/Testing/Temporary/LastTest.log").read_text()
 
 
+def test_the_page_shows_the_files_of_the_example_and_the_commands_of_its_workflow(project):
+    tests, _ = blocks("testing.md", "python")
+    (cmake,) = blocks("testing.md", "cmake")
+    assert tests in (project / "tests/test_smooth.py").read_text()
+    assert cmake in (project / "CMakeLists.txt").read_text()
+    assert steps(project)[1] in blocks("testing.md", "sh")
+
+
 def test_a_fault_in_the_example_fails_its_tests(project, run):
     source = project / "smooth.cuh"
     source.write_text(source.read_text().replace("  __syncthreads();\n", ""))
     said, status = run("pytest tests -k program", project)
     assert status == 1 and "1 failed" in said, said
-    assert "data race" in said and re.search(r"reads 4 bytes at smooth\.cuh:\d+\n.*has written there, at smooth\.cuh:\d+", said), said
+    assert blocks("testing.md", "text")[0] in said, said
 
 
-BAD = '''
+BAD = """
 def test_no_file(cudasim):
     cudasim.run("missing.cu")
 
@@ -91,7 +98,7 @@ def test_status_wanted(cudasim):
 
 def test_time(cudasim):
     cudasim.run("status.cu", timeout=0.2)
-'''
+"""
 STATUS = '#include <cstdio>\n#include <cstdlib>\n#include <unistd.h>\nint main(int n, char** a) { if (n == 1) sleep(9); std::puts("wrong"); return std::atoi(a[1]); }\n'
 
 
@@ -111,7 +118,7 @@ def test_what_goes_wrong_is_a_sentence(tmp_path, run):
         assert sentence in said, f"{sentence!r} is missing in: {said}"
 
 
-MARKED = '''
+MARKED = """
 import ctypes
 import os
 import pytest
@@ -162,7 +169,7 @@ def test_argument(): pass
 @pytest.mark.cudasim
 def test_parametrized(n):
     assert address(n, True) == bytes([7] * n)
-'''
+"""
 
 
 def test_marked_tests_run_in_processes_of_their_own(tmp_path, run):

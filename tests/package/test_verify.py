@@ -16,6 +16,7 @@ from cudasim.verify import InOut, load, verify
 from cudasim.verify.cases import Case, cases
 from cudasim.verify.dtypes import Type
 from cudasim.verify.memory import Layout
+from pages import blocks, commands
 
 FOLDER = pathlib.Path(__file__).parent / "verify"
 # What is found of each kernel of faulty.cu, and in which case or at which line: words of the source, or of the table.
@@ -64,6 +65,17 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path, capsys):
     assert "row_maximum: 1 of" in (said := capsys.readouterr().out) and "smallest case" in said
     (found,) = json.loads((tmp_path / "found.json").read_text())
     assert found["kernel"] == "row_maximum" and found["failures"][0]["what"] == "NaN is lost"
+
+
+def test_the_example_of_the_page_prints_what_the_page_shows(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (source,), (declaration, _) = blocks("verify.md", "cuda"), blocks("verify.md", "python")
+    pathlib.Path("kernels.py").write_text(declaration)
+    with_barrier = source.replace("  parts[threadIdx.x] = most;\n", "  parts[threadIdx.x] = most;\n  __syncthreads();\n")
+    for text, (command, output) in zip((source, with_barrier), commands("verify.md"), strict=True):
+        pathlib.Path("rows.cu").write_text(text)
+        assert call(command.removeprefix("cudasim ").split()) == 1
+        assert capsys.readouterr().out == output
 
 
 def declared(tmp_path, declaration, kernel='extern "C" __global__ void fill(int* y, int n) {}'):

@@ -13,7 +13,6 @@ from cudasim.problem import DoesNotCompile, Problem
 from cudasim.running import Result, run, run_source
 
 
-
 def load_ipython_extension(shell: Any) -> None:
     """What `%load_ext cudasim` in a notebook calls: it adds the magics %%cuda and %%cuda_see."""
     from cudasim import notebook

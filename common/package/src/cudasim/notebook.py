@@ -1,15 +1,15 @@
 """The magics of notebooks: %%cuda compiles and runs a cell, and %%cuda_see shows the film of its kernels.
 
-    %load_ext cudasim
+%load_ext cudasim
 
-    %%cuda                                   a whole program, with main
-    %%cuda --check                           with all checks; --check race,init: with these
-    %%cuda --profile                         with a table of what each kernel executed
-    %%cuda --arguments "100 7"               with arguments for main
-    %%cuda --options "-O3 -Iinclude"         with options of nvcc
-    %%cuda --file sum.cuh                    only keeps the cell as a file, which later cells can include
-    %%cuda --with sum.cu                     compiles a kept file (or one in the notebook's folder) with the cell
-    %%cuda_see --only "kernel=sum block=1"   the film of this block
+%%cuda                                   a whole program, with main
+%%cuda --check                           with all checks; --check race,init: with these
+%%cuda --profile                         with a table of what each kernel executed
+%%cuda --arguments "100 7"               with arguments for main
+%%cuda --options "-O3 -Iinclude"         with options of nvcc
+%%cuda --file sum.cuh                    only keeps the cell as a file, which later cells can include
+%%cuda --with sum.cu                     compiles a kept file (or one in the notebook's folder) with the cell
+%%cuda_see --only "kernel=sum block=1"   the film of this block
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from cudasim import compiling, places, running
+from cudasim.film import fitted, labelled, record
 from cudasim.problem import DoesNotCompile, Problem
 
 HEIGHT = 720  # of a film, in pixels
@@ -90,8 +91,6 @@ class Cuda(Magics):
     @cell_magic
     def cuda_see(self, line: str, cell: str) -> None:
         """Compiles a cell as a CUDA program, and shows the film of its kernels: what each warp of a block does, step by step."""
-        from cudasim.film import fitted, labelled, record
-
         asked = parse_argstring(self.cuda_see, line)
         try:
             program = self.compiled(cell, asked)

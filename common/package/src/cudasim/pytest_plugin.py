@@ -1,10 +1,10 @@
 """A plug-in for pytest: the fixture `cudasim` and the marker of the same name run a test's CUDA code on the simulated GPU with its checks.
 
-    def test_saxpy(cudasim):                      compiles and runs a program; a finding, or a status other than 0, fails the test
-        assert "sum = 30" in cudasim.run("saxpy.cu", "test_saxpy.cu", arguments=["10"]).output
+def test_saxpy(cudasim):                      compiles and runs a program; a finding, or a status other than 0, fails the test
+    assert "sum = 30" in cudasim.run("saxpy.cu", "test_saxpy.cu", arguments=["10"]).output
 
-    @pytest.mark.cudasim                          Python code that calls CUDA: the test runs in a process of its own, on the simulator
-    def test_add(): ...
+@pytest.mark.cudasim                          Python code that calls CUDA: the test runs in a process of its own, on the simulator
+def test_add(): ...
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Simulator:
         __tracebackhide__ = True
         with as_failures():
             is_source = pathlib.Path(sources[0]).suffix in compiling.SOURCES
-            command = [self.compile(*sources, options=options)] if is_source else [self.path(sources[0]), *map(os.fspath, sources[1:])]
+            command = [self.compile(*sources, options=options)] if is_source else [self.path(sources[0]), *(os.fspath(each) for each in sources[1:])]
             result = running.run([*command, *arguments], checks=checks, timeout=timeout, extra=extra)
         if fails and not result.is_clean:
             pytest.fail(described(result, timeout), pytrace=False)
