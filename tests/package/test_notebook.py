@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import shutil
 
 import pytest
 
@@ -14,6 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import AsyncKernelManager
 
 import cudasim
+from cudasim import notebook
 from pages import PACKAGE, blocks
 
 LESSON = pathlib.Path(__file__).resolve().parents[2] / "04-kernels/03-vector-add/lesson.ipynb"
@@ -31,10 +33,10 @@ def test_the_notebook_of_a_lesson_prints_what_it_shows(tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.delenv("CUDASIM_QUIET", raising=False)
     stored = nbformat.read(LESSON, 4)
-    notebook = nbformat.read(LESSON, 4)
+    ran = nbformat.read(LESSON, 4)
     kernel = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=str(tmp_path / "kernel"))
-    nbclient.NotebookClient(notebook, timeout=SECONDS, km=kernel, resources={"metadata": {"path": str(LESSON.parent)}}).execute()
-    code = [(before, after) for before, after in zip(stored.cells, notebook.cells) if after.cell_type == "code"]
+    nbclient.NotebookClient(ran, timeout=SECONDS, km=kernel, resources={"metadata": {"path": str(LESSON.parent)}}).execute()
+    code = [(before, after) for before, after in zip(stored.cells, ran.cells) if after.cell_type == "code"]
     for before, after in code:
         assert shown(after) == shown(before)
     film = code[-1][1].outputs[0]["data"]["text/html"]
@@ -51,7 +53,6 @@ def shell(tmp_path, monkeypatch):
 
 
 SUM = "#include <cstdio>\n#include <cstdlib>\n"
-SLEEP = "#include <unistd.h>\nint main() { sleep(9); }\n"
 
 
 def test_a_cell_is_compiled_with_the_files_that_others_kept(shell, capsys):
@@ -82,7 +83,6 @@ def test_the_cell_of_the_page_prints_what_the_page_shows(shell, capsys):
         ("cuda", "--with missing.cu", "int main() {}\n", "no cell has kept a file missing.cu", ""),
         ("cuda", "--file ../outside.cu", "int x;\n", "--file is a name such as sum.cuh, not ../outside.cu", ""),
         ("cuda", "--speed 9", "int main() {}\n", "unrecognized arguments: --speed 9", ""),
-        ("cuda_see", "", "int main() {}\n", "launched no kernel to show", ""),
     ],
 )
 def test_what_goes_wrong_is_a_sentence(shell, capsys, magic, line, cell, why, printed):
@@ -91,6 +91,13 @@ def test_what_goes_wrong_is_a_sentence(shell, capsys, magic, line, cell, why, pr
     assert printed in capsys.readouterr().err
 
 
-def test_a_program_that_does_not_end_is_stopped(shell, capsys):
-    shell.run_cell_magic("cuda", "--seconds 0.3", SLEEP)
+def test_a_program_that_does_not_end_is_stopped(shell, capsys, monkeypatch):
+    monkeypatch.setattr(notebook.Cuda, "compiled", lambda *_: shutil.which("sleep"))
+    shell.run_cell_magic("cuda", "--seconds 0.3 --arguments 9", "int main() {}\n")
     assert "the program did not end within 0.3 seconds" in capsys.readouterr().err
+
+
+def test_a_film_needs_a_kernel(shell, monkeypatch):
+    monkeypatch.setattr(notebook.Cuda, "compiled", lambda *_: shutil.which("true"))
+    with pytest.raises(UsageError, match="launched no kernel to show"):
+        shell.run_cell_magic("cuda_see", "", "int main() {}\n")

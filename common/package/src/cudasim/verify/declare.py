@@ -208,6 +208,7 @@ def parameters_of(reference: Callable[..., Any]) -> list[Parameter]:
 
 
 DECLARED: list[Kernel] = []  # by the file that is being loaded
+LOADED: set[pathlib.Path] = set()
 
 
 def kernel(source: Any, *, grid: Any, block: Any, name: str | None = None, **settings: Any) -> Callable[[Callable[..., Any]], Kernel]:
@@ -248,7 +249,9 @@ def load(file: pathlib.Path) -> list[Kernel]:
     if file.suffix != ".py":
         raise Problem(f"{file} is no Python file. The declaration of a kernel is one: see `cudasim verify --help`")
     DECLARED.clear()
-    ptx_of.cache_clear()
+    if file.resolve() in LOADED:  # again, as in a notebook: the kernels may have changed
+        ptx_of.cache_clear()
+    LOADED.add(file.resolve())
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
