@@ -4,6 +4,7 @@ simulator reports each finding once; the next worker goes on with the case after
 from __future__ import annotations
 
 import dataclasses
+import faulthandler
 import os
 import pickle
 import select
@@ -145,6 +146,7 @@ class Worker:
 
 def work(kernel: Kernel, todo: list[tuple[int, Prepared, Compiled]], said: IO[bytes], pipe: int) -> None:
     """Sends an Outcome for each case, until one is not clean."""
+    faulthandler.disable()  # the parent reports a crash
     os.environ.update(SETTINGS)
     os.dup2(said.fileno(), 1)
     os.dup2(said.fileno(), 2)
