@@ -12,4 +12,4 @@ def blocks(page: str, language: str) -> list[str]:
 
 def commands(page: str) -> list[tuple[str, str]]:
     """Each command that the page shows with its output."""
-    return [tuple(block.removeprefix("$ ").split("\n", 1)) for block in blocks(page, "console")]
+    return [tuple(block.removeprefix("$ ").split("\n", 1)) for block in blocks(page, "text") if block.startswith("$ ")]
