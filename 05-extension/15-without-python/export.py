@@ -53,10 +53,12 @@ def package(model: Model, device: str, path: pathlib.Path, **more: Any) -> None:
     batch = torch.export.Dim("batch", max=LARGEST)
     exported = torch.export.export(model, (x,), dynamic_shapes=({0: batch},))
     options = {
-        "aot_inductor.check_lowerbound": False,  # else a checked input needs at least two rows
-        "aot_inductor.precompile_headers": False,  # worth their time from the third package on
+        "aot_inductor.check_lowerbound": False,  # otherwise, a checked input needs at least two rows
+        "aot_inductor.precompile_headers": False,  # these save time from the third package on
         **more,
     }
+    known = torch._inductor.config.get_config_copy()  # older versions of PyTorch know fewer options
+    options = {name: value for name, value in options.items() if name in known}
     torch._inductor.aoti_compile_and_package(exported, package_path=str(path), inductor_configs=options)
 
 
