@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import re
 from collections.abc import Callable, Iterator
 from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p
 from typing import TYPE_CHECKING
@@ -62,6 +63,18 @@ def version() -> tuple[int, int]:
     number = c_int()
     cu.cuDriverGetVersion(byref(number))
     return number.value // 1000, number.value % 1000 // 10
+
+
+def ptx_version() -> int:
+    """90 for a driver that loads PTX up to version 9.0, as CUDA 13.0 writes it."""
+    major, minor = version()
+    return 10 * (major - 4) + minor - (1 if major == 12 and minor > 5 else 0)  # CUDA 12.5 and 12.6 both write PTX 8.5
+
+
+def is_too_new(ptx: str) -> bool:
+    """Was this PTX written for a newer driver?"""
+    number = re.search(r"^\.version (\d+)\.(\d+)", ptx, re.MULTILINE)
+    return number is not None and int(number[1] + number[2]) > ptx_version()
 
 
 def attribute(number: int, device: int) -> int:

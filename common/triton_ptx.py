@@ -35,4 +35,7 @@ if not torch.cuda.is_available():
 
 def compiled(kernel: Any, *arguments: object, **constants: object) -> Any:
     """The version of the kernel that Triton would launch for these arguments: its PTX is in asm["ptx"]."""
-    return kernel.warmup(*arguments, grid=(1,), **constants)
+    found = kernel.warmup(*arguments, grid=(1,), **constants)
+    if driver.is_too_new(found.asm["ptx"]):
+        found = kernel.warmup(*arguments, grid=(1,), ptx_version=driver.ptx_version(), **constants)
+    return found

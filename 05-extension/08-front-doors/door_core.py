@@ -25,7 +25,7 @@ def run(x, b):
         np.from_dlpack(pinned).view(x.dtype)[:] = values
         place.copy_from(pinned, stream=stream)
         stream.sync()
-    launch(stream, LaunchConfig(grid=-(-x.size // 256), block=256), kernel, *places, np.int32(x.size))
+    launch(stream, LaunchConfig(grid=(x.size + 255) // 256, block=256), kernel, *places, np.int32(x.size))
     places[2].copy_to(pinned, stream=stream)
     stream.sync()
     return np.from_dlpack(pinned).view(x.dtype).copy()

@@ -14,5 +14,5 @@ def forward(x, b, y):
 
 def run(x, b):
     y = cuda.device_array_like(x)
-    forward[-(-x.size // 256), 256](cuda.to_device(x), cuda.to_device(b), y)
+    forward[(x.size + 255) // 256, 256](cuda.to_device(x), cuda.to_device(b), y)
     return y.copy_to_host()

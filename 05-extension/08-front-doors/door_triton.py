@@ -9,7 +9,7 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from common.driver import attribute, cu, current, primary
+from common.driver import attribute, cu, current, is_too_new, primary, ptx_version
 
 
 @triton.jit
@@ -25,6 +25,8 @@ def ptx_of(block):
     target = GPUTarget("cuda", 10 * attribute(75, 0) + attribute(76, 0), 32)  # COMPUTE_CAPABILITY_MAJOR, _MINOR
     types = {"x": "*fp32", "b": "*fp32", "y": "*fp32", "count": "i32", "BLOCK": "constexpr"}
     made = triton.compile(ASTSource(forward, types, {"BLOCK": block}), target=target)
+    if is_too_new(made.asm["ptx"]):
+        made = triton.compile(ASTSource(forward, types, {"BLOCK": block}), target=target, options={"ptx_version": ptx_version()})
     return made.asm["ptx"], made.metadata.name, 32 * made.metadata.num_warps
 
 
@@ -42,7 +44,7 @@ def run(x, b):
         values = [*places, c_int(x.size)]
         values += [c_void_p()] * (len(re.findall(r"^\s*\.param ", ptx, re.MULTILINE)) - len(values))  # for scratch memory
         pointers = (c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        cu.cuLaunchKernel(function, -(-x.size // 256), 1, 1, threads, 1, 1, 0, None, pointers, None)
+        cu.cuLaunchKernel(function, (x.size + 255) // 256, 1, 1, threads, 1, 1, 0, None, pointers, None)
         cu.cuMemcpyDtoH_v2(c_void_p(y.ctypes.data), places[2], size)
         for place in places:
             cu.cuMemFree_v2(place)

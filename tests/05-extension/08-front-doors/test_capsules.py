@@ -7,6 +7,7 @@ import weakref
 import pytest
 
 import dlpack
+from common import driver
 
 
 class Owner:
@@ -36,3 +37,12 @@ def test_a_capsule_says_what_it_contains():
     inside = dlpack.look_into(capsule)
     assert (inside.major, inside.flags, inside.tensor.data, inside.tensor.dimensions) == (1, dlpack.READ_ONLY, 4096, 3)
     assert inside.tensor.strides[:3] == [15, 5, 1]
+
+
+@pytest.mark.parametrize("cuda, ptx", [((11, 8), 78), ((12, 0), 80), ((12, 5), 85), ((12, 6), 85), ((12, 8), 87), ((13, 0), 90), ((13, 1), 91)])
+def test_a_driver_loads_the_ptx_of_its_own_cuda_version(monkeypatch, cuda, ptx):
+    """The versions are those of the release notes in the manual of PTX."""
+    monkeypatch.setattr(driver, "version", lambda: cuda)
+    assert driver.ptx_version() == ptx
+    text = "// a comment\n.version {}.{}\n.target sm_75\n"
+    assert not driver.is_too_new(text.format(*divmod(ptx, 10))) and driver.is_too_new(text.format(*divmod(ptx + 1, 10)))
