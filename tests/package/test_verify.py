@@ -71,7 +71,7 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path, capsys):
 
 def test_the_example_of_the_page_prints_what_the_page_shows(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (source,), (declaration, _) = blocks("verify.md", "cuda"), blocks("verify.md", "python")
+    (source,), (declaration, *_) = blocks("verify.md", "cuda"), blocks("verify.md", "python")
     pathlib.Path("kernels.py").write_text(declaration)
     with_barrier = source.replace("  parts[threadIdx.x] = most;\n", "  parts[threadIdx.x] = most;\n  __syncthreads();\n")
     for text, (command, output) in zip((source, with_barrier), commands("verify.md"), strict=True):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
+import signal
 import subprocess
 import sys
 
@@ -16,6 +18,7 @@ HELP = """cudasim runs CUDA programs on a simulated GPU.
     cudasim prog.cu arguments…            compiles a program with nvcc, and runs it
     cudasim run ./prog arguments…         runs a program that is compiled already
     cudasim check prog.cu arguments…      runs it with all checks: races, uninitialized memory, barriers, leaks
+    cudasim verify kernels.py             compares kernels with references in NumPy or PyTorch
     cudasim profile prog.cu arguments…    counts instructions, memory transactions and bank conflicts
     cudasim see prog.cu arguments…        makes a film of its kernels: one HTML file
     eval "$(cudasim activate)"            switches this shell over, for make and CMake
@@ -63,6 +66,9 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # what reads the output, such as head, has ended
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
 
 
 if __name__ == "__main__":
