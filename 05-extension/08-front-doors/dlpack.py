@@ -1,6 +1,7 @@
 # DLPack, in both versions: C structs with which libraries hand each other tensors without copying, in a Python capsule.
 import ctypes
 import math
+import sys
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 
 CUDA = 2  # DLDeviceType
@@ -27,6 +28,12 @@ class Tensor(Structure):  # DLTensor, with DLDevice and DLDataType in place
 Deleter = ctypes.CFUNCTYPE(None, c_void_p)
 
 
+def _immortal(callback):
+    """Python may free a capsule when it has freed this module, at the end of the process. The callback must still exist then."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
+    return callback
+
+
 class Unversioned(Structure):  # DLManagedTensor
     NAME = b"dltensor"
     _fields_ = [("tensor", Tensor), ("context", c_void_p), ("deleter", Deleter)]
@@ -40,10 +47,12 @@ class Versioned(Structure):  # DLManagedTensorVersioned
 _alive: dict[int, tuple[object, ...]] = {}  # what a struct refers to, and the owner of its memory, by the address of the struct
 
 
+@_immortal
 @Deleter
-def _delete(address):
+def _delete(address, is_at_the_end=sys.is_finalizing):
     """The consumer calls this when it no longer uses the memory."""
-    del _alive[address]
+    if not is_at_the_end():
+        del _alive[address]
 
 
 def _python(name, result, *arguments):
@@ -58,10 +67,11 @@ _pointer = _python("PyCapsule_GetPointer", c_void_p, c_void_p, c_char_p)
 _rename = _python("PyCapsule_SetName", ctypes.c_int, c_void_p, c_char_p)
 
 
+@_immortal
 @Destructor
-def _destroy(capsule):
+def _destroy(capsule, is_at_the_end=sys.is_finalizing):
     """Python calls this for a capsule that is gone. A consumer that takes the tensor renames the capsule; without one, nobody else would delete it."""
-    for kind in Unversioned, Versioned:
+    for kind in () if is_at_the_end() else (Unversioned, Versioned):
         if _is_valid(capsule, kind.NAME):
             kind.from_address(_pointer(capsule, kind.NAME)).deleter(_pointer(capsule, kind.NAME))
 

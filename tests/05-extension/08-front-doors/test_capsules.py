@@ -2,6 +2,9 @@
 
 import ctypes
 import gc
+import os
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -30,6 +33,13 @@ def test_an_owner_lives_until_the_consumer_or_the_unused_capsule_is_gone(version
             taken.deleter(ctypes.addressof(taken))
             gc.collect()
             assert not gone()
+
+
+def test_capsules_that_exist_at_the_end_of_the_process_do_no_harm():
+    """Python frees what `sys` refers to after this module and its callbacks."""
+    program = "import sys, dlpack; sys.kept = [dlpack.make_capsule(4096, (2, 3), versioned=each, owner=None) for each in (False, True)]"
+    ended = subprocess.run([sys.executable, "-c", program], cwd=os.path.dirname(dlpack.__file__), capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_a_capsule_says_what_it_contains():
