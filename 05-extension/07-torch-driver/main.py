@@ -1,16 +1,17 @@
 # y = x² + b for PyTorch, from a string: compiled by NVRTC, and launched by cuLaunchKernel in PyTorch's context and stream.
+import ctypes
 import pathlib
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from ctypes import byref, c_size_t, c_void_p
+from ctypes import byref, c_size_t, c_uint, c_void_p
 
 import torch
 
 import nvrtc
 from common.driver import cu, current, primary
-from dlpack import tensor_of
+from dlpack import Memory
 from kernels import Kernels
 
 SOURCE = """
@@ -83,6 +84,46 @@ def is_captured(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> boo
     return y.tolist() == [10] * 6
 
 
+def launched_in(context: c_void_p, kernels: Kernels, stream: c_void_p) -> str:
+    """Loads the kernel into this context, and launches it there, in a stream of PyTorch's context and on memory of that context."""
+    memory = c_void_p()
+    with current(primary(0)):
+        cu.cuMemAlloc_v2(byref(memory), c_size_t(4 * 6))
+        cu.cuMemsetD8_v2(memory, 0, c_size_t(4 * 6))
+    values = [memory, memory, memory, c_uint(6)]
+    arguments = (c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+    try:
+        with current(context):
+            options = (f"--gpu-architecture={nvrtc.architecture(0)}", "-DReal=float")
+            function = kernels.function("forward", options, context)
+            cu.cuLaunchKernel(function, 1, 1, 1, 6, 1, 1, 0, stream, arguments, None)
+        return "launched"
+    except RuntimeError as error:
+        return str(error)
+    finally:
+        with current(primary(0)):
+            cu.cuStreamSynchronize(stream)
+            cu.cuMemFree_v2(memory)
+
+
+def which_context(kernels: Kernels) -> bool:
+    """The stream belongs to the primary context, like every stream of PyTorch's."""
+    own, stream = c_void_p(), c_void_p()
+    cu.cuCtxCreate_v2(byref(own), 0, 0)
+    cu.cuCtxPopCurrent_v2(byref(c_void_p()))
+    with current(primary(0)):
+        cu.cuStreamCreate(byref(stream), 1)  # CU_STREAM_NON_BLOCKING
+    results = {
+        "primary context": launched_in(primary(0), kernels, stream),
+        "another context": launched_in(own, kernels, stream),
+        "its default stream": launched_in(own, kernels, c_void_p()),
+    }
+    for name, result in results.items():
+        print(f"{name:18} | {result}")
+    cu.cuCtxDestroy_v2(own)
+    return results["primary context"] == "launched"
+
+
 def memory_of_the_driver(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], device: str) -> bool:
     """Allocates with the driver API and computes with the memory as a tensor. Prints whether it was copied, and when it was freed."""
     address, freed = c_void_p(), []
@@ -97,7 +138,7 @@ def memory_of_the_driver(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor
             (cu.cuMemFree_v2 if device == "cuda" else cu.cuMemFreeHost)(address)
         freed.append(True)
 
-    x = tensor_of(address.value, 6, device, free)
+    x = torch.from_dlpack(Memory(address.value, 6, device, free))
     x.copy_(torch.arange(1, 7))
     right = op(x, torch.ones((), device=device)).tolist() == [2, 5, 10, 17, 26, 37]
     right &= x.data_ptr() == address.value and not freed
@@ -130,6 +171,7 @@ def main() -> int:
         passed = torch.autograd.gradcheck(op_of(first), (x, b), raise_exception=False)
         print(f"gradcheck          | {'passed' if passed else 'FAILED'}")
 
+        right &= which_context(first)
         right &= memory_of_the_driver(op_of(first), device)
         captured = not seen or is_captured(op_of(first))
         print(f"in a CUDA graph    | {('captured' if captured else 'NOT captured') if seen else 'skipped: PyTorch sees no GPU here'}")
