@@ -65,6 +65,7 @@ struct Cublas : Library {
   int (*cublasCreate)(void** handle);
   int (*cublasDestroy)(void* handle);
   int (*cublasSetStream)(void* handle, CUstream stream);
+  int (*cublasSetWorkspace)(void* handle, void* memory, std::size_t bytes);
   int (*cublasGetProperty)(int which, int* value);
   Sgemm cublasSgemm;
 
@@ -72,6 +73,7 @@ struct Cublas : Library {
     find("cublasCreate_v2", cublasCreate);
     find("cublasDestroy_v2", cublasDestroy);
     find("cublasSetStream_v2", cublasSetStream);
+    find("cublasSetWorkspace_v2", cublasSetWorkspace);
     find("cublasGetProperty", cublasGetProperty);
     find("cublasSgemm_v2", cublasSgemm);
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <utility>
 
 // Floats on the device, copied in the stream.
 struct Array {
@@ -32,6 +33,7 @@ struct Result {
   std::string file, version, computed;
   std::size_t nodes;
   double error;
+  std::vector<std::pair<const char*, std::size_t>> set_up_otherwise;  // the nodes if the handle is set up in other ways
 };
 
 // Captures what work() enqueues in this stream, without running it, and returns the number of graph nodes. Work that
@@ -61,8 +63,15 @@ Result blas(CUstream stream) {
     LIB_CHECK(lib.cublasSgemm, handle, 0, 0, n, m, k, &one, B.data(), n, A.data(), k, &zero, C.data(), n);
   };
   multiply();
-  const Result result{lib.file, version_of(lib.cublasGetProperty), "96 x 32 times 32 x 64", nodes(stream, multiply),
-                      largest_difference(C.read(), product(a, b, m, n, k))};
+  Result result{lib.file, version_of(lib.cublasGetProperty), "96 x 32 times 32 x 64", nodes(stream, multiply),
+                largest_difference(C.read(), product(a, b, m, n, k)), {}};
+
+  const std::size_t bytes = 32 << 20;
+  const cu::Memory workspace(bytes);
+  LIB_CHECK(lib.cublasSetWorkspace, handle, reinterpret_cast<void*>(workspace.address), bytes);
+  result.set_up_otherwise.emplace_back("cuBLAS with a workspace", nodes(stream, multiply));
+  LIB_CHECK(lib.cublasSetStream, handle, nullptr);  // the default stream, as for a new handle
+  result.set_up_otherwise.emplace_back("cuBLAS without a stream", nodes(stream, multiply));
   LIB_CHECK(lib.cublasDestroy, handle);
   return result;
 }
@@ -79,7 +88,7 @@ Result fft(CUstream stream) {
   const auto transform = [&] { LIB_CHECK(lib.cufftExecC2C, plan, X.data(), Y.data(), -1); };
   transform();
   const Result result{lib.file, version_of(lib.cufftGetProperty), "1000 complex numbers", nodes(stream, transform),
-                      largest_difference(Y.read(), fourier(x))};
+                      largest_difference(Y.read(), fourier(x)), {}};
   LIB_CHECK(lib.cufftDestroy, plan);
   return result;
 }
@@ -98,7 +107,7 @@ Result rand(CUstream stream) {
   draw();
   LIB_CHECK(lib.curandGenerateUniform, here, same.data(), same.size());
   const Result result{lib.file, version_of(lib.curandGetProperty), "100000 random numbers", nodes(stream, draw),
-                      largest_difference(R.read(), same)};
+                      largest_difference(R.read(), same), {}};
   for (void* generator : {there, here}) LIB_CHECK(lib.curandDestroyGenerator, generator);
   return result;
 }
@@ -248,7 +257,7 @@ Result dnn(CUstream stream) {
   const Floats expected =
       channels_last(convolution_bias_relu(x, w, b, G::kChannels, G::kFilters, G::kSide), G::kFilters, area);
   const Result result{lib.file, version_of(lib.cudnnGetProperty), "convolution, bias, ReLU", nodes(stream, convolve),
-                      largest_difference(Y.read(), expected)};
+                      largest_difference(Y.read(), expected), {}};
   plan.reset();
   LIB_CHECK(lib.cudnnDestroy, handle);
   return result;
@@ -265,6 +274,7 @@ int main() try {
 
   bool right = true;
   std::string reason_of_last;
+  decltype(Result::set_up_otherwise) set_up_otherwise;
   int used = 0;
   std::printf("library | file            | version | computed                | nodes | difference\n");
   for (const auto& library : libraries) {
@@ -272,6 +282,7 @@ int main() try {
       const Result a = library.compute(stream.handle);
       std::printf("%-7s | %-15s | %-7s | %-23s | %5zu | %.1e\n", library.name, a.file.c_str(), a.version.c_str(),
                   a.computed.c_str(), a.nodes, a.error);
+      set_up_otherwise.insert(set_up_otherwise.end(), a.set_up_otherwise.begin(), a.set_up_otherwise.end());
       right &= a.nodes > 0 && a.error <= library.at_most;
       ++used;
     } catch (const Unusable& reason) {
@@ -279,6 +290,7 @@ int main() try {
       reason_of_last = reason.what();
     }
   }
+  for (const auto& [how, count] : set_up_otherwise) std::printf("%s: %zu nodes\n", how, count);
   if (used == 0) std::printf("skipped: none of the libraries works on this machine: %s\n", reason_of_last.c_str());
   return used == 0 ? 77 : right ? 0 : 1;
 } catch (const std::exception& error) {

@@ -2,7 +2,7 @@
 # error messages.
 PACKAGING := 05-extension/13-packaging
 WHEELS := build/$(PACKAGING)/wheels
-EXTRA.$(PACKAGING) = $(addprefix $(WHEELS)/,cpu source $(if $(filter 1,$(OP_WITH_CUDA)),cuda)) $(addprefix build/$(PACKAGING)/,cpp_names.so old_cuda.so)
+EXTRA.$(PACKAGING) = $(addprefix $(WHEELS)/,cpu source $(if $(filter 1,$(OP_WITH_CUDA)),cuda)) $(addprefix build/$(PACKAGING)/,cpp_names.so other_cuda.so)
 
 # setuptools leaves files where it builds, so it works in a copy. Without pip and a setuptools that builds wheels, the
 # program is skipped. The program installs the wheels into environments, and keeps those until a wheel is new.
@@ -38,9 +38,10 @@ build/$(PACKAGING)/cpp_names.so: $(PACKAGING)/cpp_names.cpp build/flags.torch
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(filter-out -D_GLIBCXX_USE_CXX11_ABI=%,$(TORCH_FLAGS)) -D_GLIBCXX_USE_CXX11_ABI=$(if $(filter yes,$(TORCH_OLD_STRING)),1,0) $< $(LDFLAGS) -shared -L$(TORCH_ROOT)/lib -lc10 -o $@
 
-# A library that needs the runtime of CUDA 11, of which only a stub exists here, and only while it is linked.
-build/$(PACKAGING)/old_cuda.so: $(PACKAGING)/cpp_names.cpp build/flags.torch
+# A library that needs the runtime of CUDA 12, or of CUDA 13 if PyTorch is built for 12. Only a stub of it exists here, and only while it is linked.
+OTHER_RUNTIME := libcudart.so.$(if $(filter 12%,$(CUDA_OF_TORCH)),13,12)
+build/$(PACKAGING)/other_cuda.so: $(PACKAGING)/cpp_names.cpp build/flags.torch
 	$(Q)mkdir -p $(@D)/stub && echo 'extern "C" int cudaMalloc() { return 0; }' | \
-	  $(CXX) -shared -fPIC -x c++ - -Wl,-soname,libcudart.so.11.0 -o $(@D)/stub/libcudart.so
+	  $(CXX) -shared -fPIC -x c++ - -Wl,-soname,$(OTHER_RUNTIME) -o $(@D)/stub/libcudart.so
 	$(Q)echo 'extern "C" int cudaMalloc(); int f() { return cudaMalloc(); }' | $(CXX) -shared -fPIC -x c++ - -L$(@D)/stub -lcudart -o $@
 	$(Q)rm -r $(@D)/stub

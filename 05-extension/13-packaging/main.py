@@ -96,6 +96,31 @@ def needed(library: pathlib.Path) -> tuple[int, int]:
     return len(in_cpp), len(in_c)
 
 
+def needed_of_python(library: pathlib.Path) -> int:
+    output = subprocess.run(["nm", "-D", "--undefined-only", str(library)], capture_output=True, text=True, check=True).stdout
+    return sum(bool(re.match(r"_?Py", line.split()[-1])) for line in output.splitlines())
+
+
+def fits_python(wheel: pathlib.Path, version: tuple[int, int], abi: str) -> str:
+    """Whether pip would install the wheel for another Python: pip's own library compares the tags."""
+    from pip._vendor.packaging import tags, utils
+
+    of_wheel = utils.parse_wheel_filename(wheel.name)[3]
+    platforms = [tag.platform for tag in of_wheel]
+    accepted = {*tags.cpython_tags(version, [abi], platforms), *tags.compatible_tags(version, platforms=platforms)}
+    return "fits" if of_wheel & accepted else "does not fit"
+
+
+def fits_pytorch(wheel: pathlib.Path, version: str) -> str:
+    """Whether the wheel's metadata accepts this PyTorch. pip then replaces a PyTorch that does not fit."""
+    from pip._vendor.packaging.requirements import Requirement
+
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(next(name for name in archive.namelist() if name.endswith("/METADATA"))).decode()
+    (needs,) = [Requirement(line.split(": ", 1)[1]) for line in metadata.splitlines() if line.startswith("Requires-Dist: torch")]
+    return f"{'fits' if version in needs.specifier else 'does not fit'}, because the wheel needs torch{needs.specifier}"
+
+
 def contents(distribution: pathlib.Path) -> str:
     if distribution.suffix == ".gz":
         with tarfile.open(distribution) as archive:
@@ -139,13 +164,15 @@ def main(folder: pathlib.Path) -> int:
     library, cpp_names = environment.installed("_C.abi3.so"), pathlib.Path(built(__file__, "cpp_names.so"))
     print(f"\n{'what a user may ask':24} | result")
     in_cpp, in_c = needed(library)
-    python = re.sub(r".*-cp3(\d+)-(\w+)-.*", r"3.\1 or later (\2)", wheel.name)
     print(f"does import start CUDA?  | {started}")
-    print(f"which PyTorch is needed? | 2.10 or later: {in_cpp} C++ names and {in_c} C names")
-    print(f"which Python is needed?  | {python}", flush=True)
+    print(f"which names does it need | {in_cpp} C++ names and {in_c} C names of PyTorch, {needed_of_python(library)} of Python")
+    print(f"Python 3.14              | {fits_python(wheel, (3, 14), 'cp314')}")
+    print(f"free-threaded Python     | {fits_python(wheel, (3, 14), 'cp314t')}")
+    for version in "2.9", "2.11", "2.15":
+        print(f"PyTorch {version:16} | {fits_pytorch(wheel, version)}", flush=True)
 
     print(f"\n{'on another machine':24} | what the user sees")
-    for_another_python = folder / wheel.name.replace("cp310-abi3", "cp38-cp38")
+    for_another_python = folder / wheel.name.replace("py310-none", "cp38-cp38")
     shutil.copy(wheel, for_another_python)
     show({
         "another Python": lambda: environment.install(for_another_python),
@@ -153,7 +180,7 @@ def main(folder: pathlib.Path) -> int:
         "no compiler, the source": lambda: environment.build(made["source"], folder, CXX="no-compiler", PATH="/nowhere"),
         "loaded before PyTorch": lambda: last_line(environment.command("-c", f"import ctypes; ctypes.CDLL({str(library)!r})")),
         "C++ names, other build": lambda: why_not_loaded(cpp_names),  # here, where PyTorch is loaded
-        "another CUDA": lambda: last_line(environment.command("-c", f"import ctypes; ctypes.CDLL({built(__file__, 'old_cuda.so')!r})")),
+        "PyTorch for another CUDA": lambda: last_line(environment.command("-c", f"import ctypes; ctypes.CDLL({built(__file__, 'other_cuda.so')!r})")),
     })  # fmt: skip
     return 0 if used == [RIGHT] * len(words) and started.startswith("no") else 1
 
