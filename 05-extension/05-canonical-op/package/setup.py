@@ -26,7 +26,6 @@ class AnyPython(bdist_wheel):
         return "py310", "none", super().get_tag()[2]
 
 
-
 sources = ["csrc/cpu.cpp"] + (["csrc/cuda.cu"] if WITH_CUDA else [])
 extension = (CUDAExtension if WITH_CUDA else CppExtension)(
     "square_plus._C",
