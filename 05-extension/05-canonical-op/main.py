@@ -80,6 +80,12 @@ def autocast(device: str) -> str:
         return f"{OP(x, b).item():g}"
 
 
+def not_widened(device: str) -> str:
+    """What autocast computes if no rule is registered: the op in the type of its inputs."""
+    x, b = torch.full((1,), 300.0, device=device).half(), torch.ones(1, device=device).half()
+    return f"{OP(x, b).item():g}"
+
+
 def compiled(device: str) -> None:
     f = torch.compile(lambda x, b: 2 * OP(x.t(), b), fullgraph=True)
     for size in 30, 50:  # for the second size, PyTorch compiles f again, with a dynamic shape
@@ -130,6 +136,7 @@ CHECKS = {
     "x[1:], not 16-byte aligned": unaligned,
     "no elements": empty,
     "autocast: 300² + 1": autocast,
+    "float16: 300² + 1": not_widened,
     "torch.compile, Inductor": compiled,
     "torch.vmap": vectorized,
     "CUDA graph": captured,

@@ -48,7 +48,8 @@ def reject_if_deterministic(op: str) -> None:
 
 # ---- NMS -----------------------------------------------------------------------------------------------------------------
 
-torch.library.define(f"{LIBRARY}::nms", "(Tensor boxes, Tensor scores, float threshold) -> Tensor")
+# It waits for the GPU to learn how many boxes are kept. With the tag, torch.compile leaves it out of the CUDA graphs that it captures.
+torch.library.define(f"{LIBRARY}::nms", "(Tensor boxes, Tensor scores, float threshold) -> Tensor", tags=(torch.Tag.cudagraph_unsafe,))
 
 
 def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:

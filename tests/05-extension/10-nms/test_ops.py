@@ -527,6 +527,11 @@ def test_a_struct_gets_all_its_members_and_no_others() -> None:
 # ---- what PyTorch expects of an op ---------------------------------------------------------------------------------------
 
 
+def test_the_compiler_knows_that_nms_cannot_be_captured() -> None:
+    assert torch.Tag.cudagraph_unsafe in torch.ops.real_ops.nms.default.tags
+    assert torch.Tag.cudagraph_unsafe not in torch.ops.real_ops.roi_align.default.tags
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_opcheck_finds_no_fault(device: str) -> None:
     torch.manual_seed(3)
