@@ -138,7 +138,7 @@ def test_in_a_lessons_folder_a_target_means_that_lesson(words, part):
         ([str(called("speed"))], {}, "catch2 torch pytest"),
         (["style"], {}, "catch2 pytest style"),
         ([], {"QUICK": "1"}, "catch2 pytest style"),
-        ([], {}, "catch2 pytest package style tools book browser torch numba triton"),
+        ([], {}, "catch2 pytest package notebook style tools book browser torch numba triton"),
         (["05-extension/08-front-doors"], {}, "catch2 torch pytest numba triton"),
     ],
 )
@@ -150,7 +150,7 @@ def test_a_part_of_the_tests_sets_up_only_what_it_needs(part, settings, needed):
 
 def test_folders_of_tests_that_belong_to_no_lesson_are_suites():
     assert {"tools", "doctor", "conformance", "simulator"} <= set(suites.suites()) and not any(name[:1].isdigit() for name in suites.suites())
-    assert {"tools", "doctor", "simulator", "style"} == set(suites.in_python())
+    assert {"tools", "doctor", "package", "simulator", "style"} == set(suites.in_python())
     assert [file.name for file in suites.python_files("simulator")] == ["rooms.py"] and suites.python_files("tools")[0].name == "test_pages.py"
     for suite in ("tools", "doctor"):
         assert f"python3 -m course test {suite}\n" in make("-n", "test", f"IN={suite}").stdout
