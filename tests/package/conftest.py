@@ -14,6 +14,12 @@ sys.path[:0] = [str(ROOT / "common"), str(ROOT / "common/package/src")]
 from course.facts import facts
 
 
+@pytest.fixture(scope="session", autouse=True)
+def host_nvcc():
+    if why := facts().get("WITHOUT_HOST_NVCC") or facts().get("WITHOUT_TOOLKIT"):
+        pytest.skip(why)
+
+
 class Installed:
     """The package in its virtual environment, and how its command is run."""
 
@@ -35,8 +41,6 @@ class Installed:
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
     """Built and installed without a network."""
-    if facts().get("WITHOUT_HOST_NVCC"):
-        pytest.skip(facts()["WITHOUT_HOST_NVCC"])
     folder = tmp_path_factory.mktemp("package")
     for name in ("libraries", "simulator"):
         if not list((ROOT / "build" / name.replace("libraries", "runtime")).glob("lib*.so.1*")):

@@ -25,6 +25,12 @@ def test_the_wheel_has_the_libraries_the_films_page_and_the_version_of_the_repos
     assert installed.wheel.stat().st_size < 20_000_000
 
 
+def test_pytest_finds_the_plug_in_of_the_wheel(installed):
+    with zipfile.ZipFile(installed.wheel) as wheel:
+        (name,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
+        assert "[pytest11]\ncudasim = cudasim.pytest_plugin" in wheel.read(name).decode()
+
+
 def test_the_source_distribution_has_what_the_wheel_is_built_from(installed):
     command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(installed.folder / "sources"), str(ROOT / "common/package")]
     subprocess.run(command, capture_output=True, check=True)
