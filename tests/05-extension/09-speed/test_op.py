@@ -157,5 +157,19 @@ def test_an_op_without_a_gradient_says_so():
     ],
 )
 def test_invalid_input_is_rejected_with_a_clear_message(x, b, words):
-    with pytest.raises(RuntimeError, match=words):
-        speed.square_plus(x, b)
+    for device in "cpu", "meta":  # on meta by the fake implementation, as while a model is compiled
+        with pytest.raises(RuntimeError, match=words):
+            speed.square_plus(x.to(device), b.to(device))
+
+
+def test_the_other_fake_implementations_reject_the_same_input():
+    matrix = torch.empty(2, 3, device="meta")
+    for op, given in [
+        (ops.square_plus_backward, (matrix, matrix.double())),
+        (ops.square_plus_backward, (matrix, matrix.t())),
+        (ops.multiply, (matrix, matrix)),
+        (ops.multiply, (matrix, matrix.t().double())),
+        (ops.multiply, (matrix, matrix[0])),
+    ]:
+        with pytest.raises(RuntimeError, match="^(square_plus_backward|multiply) "):
+            op(*given)
