@@ -1,19 +1,20 @@
 """Runs the simulator's benchmark and PoCL's in turn and prints the table: seconds, and how many times PoCL's time the simulator takes.
 
 Usage: compare.py DRIVER_PROGRAM OPENCL_PROGRAM KERNELS_CL [ROUNDS]
-The two take turns with each kernel, so that a machine whose speed drifts is fair to both. A ratio is of two runs that
-followed each other; the table has the median of the rounds and their range. Both programs print a sum of each kernel's
-results, which must agree.
+Both have compiled the kernels before, and find them in their caches. The two take turns with each kernel, so that a
+machine whose speed drifts is fair to both. A ratio is of two runs that followed each other; the table has the median of
+the rounds and their range. Both programs print a sum of each kernel's results, which must agree.
 """
 
 import math
+import os
 import statistics
 import subprocess
 import sys
 
 
-def measured(command: list[str]) -> dict[str, tuple[float, float]]:
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+def measured(command: list[str], **settings: str) -> dict[str, tuple[float, float]]:
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env={**settings, **os.environ})
     return {name: (float(time), float(result)) for name, time, result in (line.split() for line in done.stdout.splitlines())}
 
 
@@ -22,7 +23,7 @@ def main() -> None:
         sys.exit(__doc__)
     driver, opencl, kernels = sys.argv[1:4]
     rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 3
-    names = list(measured([driver]))  # also fills the caches of both
+    names = list(measured([driver], CUDASIM_COMPILE="now"))  # fills the caches of both
     measured([opencl, kernels])
     ours: dict[str, list[float]] = {name: [] for name in names}
     theirs: dict[str, list[float]] = {name: [] for name in names}

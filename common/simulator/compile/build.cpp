@@ -99,14 +99,14 @@ void note_use(const fs::path& entry) {
 }
 
 // Makes the entry in a folder of its own and moves it to its place, so that no process sees half of it.
-bool make_entry(const Source& source, const std::string& own, const fs::path& entry) {
+bool make_entry(const Source& source, const std::string& own, const fs::path& entry, bool politely) {
   remove_abandoned(own);
   make_room(own, kMostBytes);
   const Work work(own);
   if (work.path().empty() || !write_file(work.path() + "/cudasim.hpp", headers()) ||
       !write_file(work.path() + "/kernel.cpp", source.text))
     return false;
-  if (!work.compile()) {
+  if (!work.compile(politely)) {
     if (!compile_wanted().keep.empty())
       std::fprintf(stderr, "cudasim: %s was not compiled: %s\n", source.name.c_str(),
                    contents(work.path() + "/messages").c_str());
@@ -168,7 +168,7 @@ std::optional<fs::path> make(const Source& source, bool politely) {
     if (auto found = kept(source)) return found;  // another process has made it
   }
   const fs::path entry = entry_of(source, own);
-  return make_entry(source, own, entry) && is_whole(entry) ? std::optional(entry) : std::nullopt;
+  return make_entry(source, own, entry, politely) && is_whole(entry) ? std::optional(entry) : std::nullopt;
 }
 
 const Compiled* load(const fs::path& library) {

@@ -7,8 +7,6 @@
 #include "common/simulator/wanted.hpp"
 
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <condition_variable>
@@ -23,7 +21,6 @@ namespace {
 constexpr i64 kWarm = 1'000'000;  // instructions of a kernel until the cache is asked for it
 constexpr i64 kHot = 30'000'000;  // until it is compiled: about half a second of one thread
 constexpr u32 kLargest = 1'000;  // instructions of a function that is compiled at all: ten seconds of the compiler
-constexpr int kLowest = 19;  // priority
 
 u32 index_of(const Shape& shape) { return !shape.even ? 3 : shape.rows == 1 ? 0 : shape.rows == 2 ? 1 : 2; }
 
@@ -77,9 +74,7 @@ class Worker {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     started_ = true;
   }
-  // At the lowest priority, which the compiler inherits.
   void run() {
-    setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kLowest);
     for (;;) {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return !jobs_.empty(); });

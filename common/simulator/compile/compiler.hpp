@@ -29,8 +29,9 @@ class Work {
   Work& operator=(const Work&) = delete;
 
   const std::string& path() const { return path_; }
-  // Compiles kernel.cpp to kernel.so in the folder. What the compiler says is in `messages`.
-  bool compile() const;
+  // Compiles kernel.cpp to kernel.so in the folder, at the lowest priority if `politely`. What the compiler says is in
+  // the file `messages`.
+  bool compile(bool politely) const;
 
  private:
   std::string path_;
