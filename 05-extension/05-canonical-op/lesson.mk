@@ -21,10 +21,10 @@ build/$(OP)/installed/built: $(OP)/lesson.mk $(wildcard $(OP)/package/*.* $(OP)/
 	$(Q)touch $@
 
 # The kernels alone, for the driver API.
-torch_ptx = $(Q)$(NVCC) -ptx $(NVCC_FLAGS) -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 -isystem $(TORCH_ROOT)/include $< -o $@
+torch_ptx = $(NVCC) -ptx $(NVCC_FLAGS) -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 -isystem $(TORCH_ROOT)/include $< -o $@
 build/$(OP)/cuda.ptx: $(OP)/package/csrc/cuda.cu build/flags.lessons build/flags.torch
 	$(call step,nvcc)
-	$(torch_ptx)
+	$(Q)$(torch_ptx)
 
 # ---- Edited copies: what is not edited is taken from the lesson -------------------------------------------------------------------
 
@@ -35,9 +35,10 @@ $(EDITED_OPS): build/texts/$(OP)/%/ready: $(EXTRA.$(OP)) \
     $$(if $$(call edited_package,$$*),$$(addprefix build/texts/$(OP)/$$*/,installed/built cuda.ptx)) | build/simulator/libcuda.so
 	$(Q)$(if $(call edited_package,$*),,rm -rf $(@D)/installed $(@D)/cuda.ptx;) touch $@
 
+is_same_code = diff -rq $(OP)/package/csrc build/texts/$(OP)/$1/package/csrc >/dev/null
 $(EDITED_OPS:ready=installed/built): build/texts/$(OP)/%/installed/built: build/$(OP)/installed/built \
     $$(wildcard build/texts/$(OP)/$$*/package/*.* build/texts/$(OP)/$$*/package/*/*.*)
-	$(Q)if diff -rq $(OP)/package/csrc build/texts/$(OP)/$*/package/csrc >/dev/null; then \
+	$(Q)if $(call is_same_code,$*); then \
 	  rm -rf $(@D) $(@D)/../inductor && cp -r build/$(OP)/installed $(@D) && cp build/texts/$(OP)/$*/package/square_plus/*.py $(@D)/square_plus; else \
 	  $(MAKE) $(@D)/compiled; fi
 	$(Q)touch $@
@@ -45,15 +46,15 @@ $(EDITED_OPS:ready=installed/built): build/texts/$(OP)/%/installed/built: build/
 build/texts/$(OP)/%/installed/compiled:
 	$(call build_package,build/texts/$(OP)/$*/package)
 
-build/texts/$(OP)/%/cuda.ptx: build/texts/$(OP)/%/package/csrc/cuda.cu build/flags.lessons build/flags.torch
-	$(torch_ptx)
+build/texts/$(OP)/%/cuda.ptx: build/texts/$(OP)/%/package/csrc/cuda.cu build/$(OP)/cuda.ptx build/flags.lessons build/flags.torch
+	$(Q)if $(call is_same_code,$*); then cp build/$(OP)/cuda.ptx $@; else $(torch_ptx); fi
 
 # ---- Exercises: a library for PyTorch, and the kernels alone ------------------------------------------------------------------------
 
 # Also a stand-in for CUDA, with which the tests run the host code on machines without a GPU.
 $(filter build/tests/$(OP)/%/exercise.ptx,$(WANTED) $(MAKECMDGOALS)): build/tests/$(OP)/%/exercise.ptx: $$(call answer,$(OP)/$$*,cu) $(OP)/package/csrc/op.hpp build/flags.lessons build/flags.torch build/tests/$(OP)/standin.so
 	@mkdir -p $(@D)
-	$(if $(filter 1,$(OP_WITH_CUDA)),$(answer_library),$(torch_ptx))
+	$(if $(filter 1,$(OP_WITH_CUDA)),$(answer_library),$(Q)$(torch_ptx))
 
 # The library contains the PTX, which nvcc keeps as a file, too.
 answer_library = $(Q)mkdir -p $(@D)/kept && $(NVCC) -shared --keep --keep-dir $(@D)/kept $(filter-out -MMD -MP,$(NVCC_FLAGS)) -Xcompiler -fPIC \

@@ -10,9 +10,11 @@ build/tests/%.o: tests/%.cpp build/flags.tests $(PARSED_TESTS)
 	$(call step,compile)
 	$(Q)$(CXX) $(TEST_FLAGS) $(PARSED_TESTS:%.gch=-include %) $(CXXFLAGS) -c $< -o $@
 
+# NVRTC needs a fifth of nvcc's time. What a learner reads, runs or measures comes from nvcc, and so do the suites' kernels.
+QUICK_NVCC := $(if $(wildcard $(CUDA_ROOT)/lib*/libnvrtc.so.*),$(or $(PYTHON),python3) -IS common/nvcc_by_nvrtc.py --toolkit=$(CUDA_ROOT),$(NVCC))
 build/tests/%.ptx: tests/%.cu build/flags.lessons
 	$(call step,nvcc)
-	$(Q)$(NVCC) -ptx $(NVCC_FLAGS) -MF $@.d $< -o $@
+	$(Q)$(if $(filter tests/0%,$<),$(QUICK_NVCC),$(NVCC)) -ptx $(NVCC_FLAGS) -MF $@.d $< -o $@
 
 # ---- One check for each source: the learner's exercise, the solution, every wrong solution ------------------------------------
 #
@@ -30,8 +32,6 @@ build/tests/%/answer.o: $$(call answer,$$*,cpp) build/flags.lessons $$(if $$(cal
 	@mkdir -p $(@D)
 	$(Q)$(if $(call is_wrong,$*,cpp),$(compile_quickly),$(CXX) $(LESSON_FLAGS)) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
-# NVRTC needs a fifth of nvcc's time. What a learner reads, runs or measures comes from nvcc.
-QUICK_NVCC := $(if $(wildcard $(CUDA_ROOT)/lib*/libnvrtc.so.*),$(or $(PYTHON),python3) -IS common/nvcc_by_nvrtc.py --toolkit=$(CUDA_ROOT),$(NVCC))
 build/tests/%/exercise.ptx: $$(call answer,$$*,cu) build/flags.lessons
 	@mkdir -p $(@D)
 	$(Q)$(if $(call is_wrong,$*,cu),$(QUICK_NVCC),$(NVCC)) -ptx $(NVCC_FLAGS) $< -o $@
