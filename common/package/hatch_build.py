@@ -70,7 +70,7 @@ def zig(folder: pathlib.Path, target: str) -> pathlib.Path:
     """A script that is the C++ compiler. make builds everything again if the name of its compiler changes, and the environment's folder has no fixed name."""
     script = folder / "c++"
     (ROOT / folder).mkdir(parents=True, exist_ok=True)
-    words = [sys.executable, "-m", "ziglang", "c++", "-target", f"{target}-linux-gnu.{GLIBC}"]
+    words = [sys.executable, "-m", "ziglang", "c++", "-target", f"{target}-linux-gnu.{GLIBC}", "-include", str(HERE / "zig.hpp")]
     (ROOT / script).write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
     (ROOT / script).chmod(0o755)
     return script
