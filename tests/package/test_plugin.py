@@ -178,7 +178,7 @@ def test_marked_tests_run_in_processes_of_their_own(tmp_path, run):
     for name in ("written", "unwritten_but_not_checked", "parametrized[1]", "parametrized[2]"):
         assert f"PASSED test_marked.py::test_{name}" in said, said
     for sentence in (
-        "the simulated GPU found 1 fault:\n========= simulated GPU: read of memory never written",
+        "the simulated GPU found 1 fault:\n========= simulated GPU: use of memory never written",
         "AssertionError: assert b'\\\\x07\\\\x07\\\\x07\\\\x07' == b'1234'".replace("\\\\", "\\"),
         "SKIPPED [1]",
         "the test crashed: SIGSEGV (Segmentation fault)",

@@ -25,7 +25,7 @@ FOLDER = pathlib.Path(__file__).parent / "verify"
 FAULTS = {
     "scale": ("illegal address", "no bounds test"),
     "reverse_blocks": ("data race", "no barrier before"),
-    "sum_blocks": ("read of memory never written", "parts[t] += parts[t + half]"),
+    "sum_blocks": ("use of memory never written", "parts[t] += parts[t + half]"),
     "dot": ("wrong result", "out[0]"),
     "transpose": ("illegal address", "a row of y has `rows` elements"),
     "copy_rows": ("illegal address", "may not fit into an int"),

@@ -35,5 +35,5 @@ def findings(said: str) -> list[Finding]:
 def _finding(title: str, body: str) -> Finding:
     rows = tuple((head.strip(), re.sub(r"\n {11}", " ", text)) for head, text in ROW.findall(body))
     kernel = next((text for head, text in rows if head == "kernel"), "")
-    places = dict.fromkeys(place for head, text in rows if head in ("at", "thread") for place in PLACE.findall(text)[:1])
+    places = dict.fromkeys(place for head, text in rows if head in ("at", "thread", "loaded") for place in PLACE.findall(text)[:1])
     return Finding(title, kernel, tuple(places), rows)
