@@ -104,7 +104,9 @@ Outcome Block::run(Executor& executor, i64& budget) {
     bool progress = false;
     for (const u32 index : set_bits(runnable)) {
       Warp& warp = warps[index];
-      warp.views = observer != nullptr && observer->wants_accesses() ? kNoViews : executor.views;
+      warp.views = executor.views;
+      if (observer != nullptr && observer->wants_accesses())
+        warp.views = observer->views() != nullptr ? observer->views() : kNoViews;
       executor.refresh();
       i64 left = kTurn;
       const Pause pause = run_hearing_all(warp, left);

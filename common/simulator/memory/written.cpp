@@ -31,7 +31,7 @@ void each_word(u64 offset, u64 size, F f) {
 }  // namespace
 
 // Pages from the system: zero, and free of cost until they are touched.
-Written::Written(u64 size) : words_((size + 63) / 64) {
+Written::Written(u64 size) : words_((size + 63) / 64), unwritten_(size) {
   void* memory = mmap(nullptr, std::max<u64>(words_, 1) * 8, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
@@ -41,17 +41,21 @@ Written::~Written() { munmap(bits_, std::max<u64>(words_, 1) * 8); }
 
 // Copies and kernels may write at the same time.
 void Written::set(u64 offset, u64 size) {
+  if (all(offset, size)) return;
+  u64 count = 0;
   each_word(offset, size, [&](u64 word, u64 mask) {
-    if ((__atomic_load_n(&bits_[word], __ATOMIC_RELAXED) & mask) != mask)
-      __atomic_fetch_or(&bits_[word], mask, __ATOMIC_RELAXED);
+    count += static_cast<u64>(__builtin_popcountll(mask & ~__atomic_fetch_or(&bits_[word], mask, __ATOMIC_RELAXED)));
     return true;
   });
+  __atomic_fetch_sub(&unwritten_, count, __ATOMIC_RELAXED);
 }
 void Written::unset(u64 offset, u64 size) {
+  u64 count = 0;
   each_word(offset, size, [&](u64 word, u64 mask) {
-    __atomic_fetch_and(&bits_[word], ~mask, __ATOMIC_RELAXED);
+    count += static_cast<u64>(__builtin_popcountll(mask & __atomic_fetch_and(&bits_[word], ~mask, __ATOMIC_RELAXED)));
     return true;
   });
+  __atomic_fetch_add(&unwritten_, count, __ATOMIC_RELAXED);
 }
 void Written::unset(u64 offset, u64 size, Mark mark) {
   unset(offset, size);

@@ -18,6 +18,14 @@ class Written {
   Written& operator=(const Written&) = delete;
   void set(u64 offset, u64 size);
   void unset(u64 offset, u64 size);
+  // Whether all bytes of it have been written; all of [offset, offset + size).
+  bool complete() const { return __atomic_load_n(&unwritten_, __ATOMIC_RELAXED) == 0; }
+  bool all(u64 offset, u64 size) const {
+    const u64 first = offset % 64;
+    if (first + size > 64) return first_unwritten(offset, size) == size;
+    const u64 mask = (size == 64 ? ~u64{0} : (u64{1} << size) - 1) << first;
+    return (__atomic_load_n(&bits_[offset / 64], __ATOMIC_RELAXED) & mask) == mask;
+  }
   // The first byte of [offset, offset + size) that has not been written; `size` if all have been.
   u64 first_unwritten(u64 offset, u64 size) const;
 
@@ -34,6 +42,7 @@ class Written {
   static constexpr std::size_t kMostMarks = 1 << 20;  // others are forgotten
   u64 words_;
   u64* bits_;
+  u64 unwritten_;  // bytes
   mutable std::mutex mutex_;  // must be held for:
   std::unordered_map<u64, Mark> marks_;  // by word of 8 bytes
 };

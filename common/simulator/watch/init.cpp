@@ -81,7 +81,9 @@ u32 GridReads::origin(const Site& site, Describe describe) {
 
 // ---- Blocks
 
-void BlockReads::start() {
+void BlockReads::start(bool alone) {
+  alone_ = alone && block_.cluster->blocks.size() == 1;
+  see_all();
   if (shared_ == nullptr)
     shared_ = std::make_unique<Written>(block_.grid->stored_shared_bytes);
   else
@@ -92,6 +94,34 @@ void BlockReads::start() {
   for (auto& each : local_) {
     if (each != nullptr) each->unset(0, block_.grid->local_bytes);
   }
+}
+
+bool BlockReads::overlooks(u64 address) {
+  u64 base = 0;
+  if (!alone_ || holds()) return false;
+  const Written* const written = grid_.find(address, base);
+  const bool complete = written != nullptr && written->complete();
+  overlooking_ = overlooking_ || complete;
+  return complete;
+}
+
+View* BlockReads::views() {
+  if (const u64 now = tracked_generation(); generation_ != now) see_all(), generation_ = now;
+  return views_.data();
+}
+
+void BlockReads::see_all() {
+  block_.quick_shared_bytes = 0;
+  if (std::exchange(overlooking_, false)) views_.fill(View());
+}
+
+void BlockReads::see_less() {
+  if (alone_ && !holds() && shared_->complete()) block_.quick_shared_bytes = block_.shared_bytes;
+}
+
+Unwritten& BlockReads::unwritten_of(const Frame* frame) {
+  see_all();
+  return frames_[frame];
 }
 
 Written& BlockReads::local(u32 thread) {
@@ -163,7 +193,7 @@ void BlockReads::loaded(const Warp& warp, const Site& site, const Touch& touch, 
                     lies(touch, at + missing)};
     });
   }
-  frames_[warp.frame].set(slot, width, touch.lane, bits.data(), origin);
+  unwritten_of(warp.frame).set(slot, width, touch.lane, bits.data(), origin);
 }
 
 // Members are aligned, so padding is never at the beginning of a word of 8 bytes. Less than such a word may be padding
@@ -190,8 +220,8 @@ void BlockReads::stored(Warp& warp, const Site& site, const Touch& touch, const 
 
 void BlockReads::read(Warp& warp, const Site& site, const std::vector<Touch>& touches, const Touch& touch,
                       const Place& place) {
+  if (place.written->all(place.offset, touch.size)) return;
   const u64 missing = place.written->first_unwritten(place.offset, touch.size);
-  if (missing == touch.size) return;
   const Carries carries = site.code->statements[site.instruction->statement].carries;
   if (carries == Carries::loads || carries == Carries::swaps) {
     return each_element(site, touch,
@@ -205,6 +235,7 @@ void BlockReads::read(Warp& warp, const Site& site, const std::vector<Touch>& to
   const bool copies = touch.asynchronous && count([](const Touch& t) { return t.kind == Access::read; }) == 1 &&
                       count([](const Touch& t) { return t.kind == Access::atomic; }) == 0;
   if (!copies) return report_read(warp, site, touch, missing);
+  see_all();
   for (const Touch& to : touches) {
     if (to.lane != touch.lane || to.kind != Access::write) continue;
     const Place there = place_of(warp, to);
@@ -251,6 +282,7 @@ void BlockReads::touched(Warp& warp, const Site& site, const std::vector<Touch>&
     const Place place = place_of(warp, touch);
     if (place.written != nullptr) read(warp, site, touches, touch, place);
   }
+  see_less();
 }
 
 // ---- Calls
@@ -277,7 +309,7 @@ void BlockReads::passed(const Warp& warp, const Passed& to, const Passed& from, 
       if (place != nullptr && missing) place->unset(to.local + b, 1, {origin, 0});
       if (place == nullptr) bits[b] = source != nullptr ? (missing ? 0xff : 0) : reg->of(lane)[b];
     }
-    if (to.in_register) frames_[to.frame].set(to.slot, size, lane, bits.data(), origin);
+    if (to.in_register) unwritten_of(to.frame).set(to.slot, size, lane, bits.data(), origin);
   }
 }
 

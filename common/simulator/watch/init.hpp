@@ -52,7 +52,11 @@ class GridReads {
 class BlockReads {
  public:
   BlockReads(GridReads& grid, Block& block) : grid_(grid), block_(block) {}
-  void start();
+  // `alone`: nothing else wants to see accesses.
+  void start(bool alone);
+  // While no register holds unwritten bits, accesses to memory that is written as a whole tell nothing new.
+  bool overlooks(u64 address);
+  View* views();
   // Whether a register has unwritten bits: only then begins() and carried() have something to do.
   bool holds() const { return !frames_.empty(); }
   void begins(Warp& warp, const Site& site, u32 mask);
@@ -75,6 +79,9 @@ class BlockReads {
     u64 offset = 0;
   };
   Written& local(u32 thread);
+  Unwritten& unwritten_of(const Frame* frame);
+  void see_all();  // from now on, accesses take no short cuts
+  void see_less();
   Place place_of(const Warp& warp, const Touch& touch);
 
   void carry_bits(Warp& warp, const Site& site);
@@ -96,6 +103,9 @@ class BlockReads {
   std::unordered_map<const Frame*, Unwritten> frames_;  // those with unwritten bits
   const Frame* frame_ = nullptr;  // of the instruction that runs, if it is one of them
   std::vector<Source> sources_;
+  std::array<View, kViews> views_;  // of allocations that are overlooked
+  u64 generation_ = 0;  // for which they are valid
+  bool alone_ = false, overlooking_ = false;
 };
 
 }  // namespace cudasim

@@ -46,8 +46,9 @@ void Watch::start() {
   asynchronous_ = false;
   sight_ = grid_.sight != nullptr && grid_.sight->sees(block_) ? grid_.sight.get() : nullptr;
   wants_accesses_ = grid_.variables || races_ != nullptr || reads_ != nullptr || sight_ != nullptr;
+  alone_ = reads_ != nullptr && races_ == nullptr && !grid_.variables && sight_ == nullptr;
   if (races_ != nullptr) races_->start();
-  if (reads_ != nullptr) reads_->start();
+  if (reads_ != nullptr) reads_->start(alone_);
   if (sync_ != nullptr) sync_->start();
 }
 
@@ -99,7 +100,7 @@ void Watch::touch(u32 lane, Space space, u64 address, std::byte* at, u32 size, A
   } else if (space == Space::local) {
     touch.space = Space::local;
   }
-  if (kind == Access::write && size <= Touch::kKept) keep(touch.before, at, size);
+  if (races_ != nullptr && kind == Access::write && size <= Touch::kKept) keep(touch.before, at, size);
 }
 
 void Watch::begins(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) {
@@ -122,7 +123,7 @@ void Watch::executed(Warp& warp, const Code& code, const Instruction& instructio
 
 void Watch::hand_on(Warp& warp, const Site& site) {
   for (Touch& t : touches_)
-    t.silent = t.kind == Access::write && t.size <= Touch::kKept && same(t.before, t.at, t.size);
+    t.silent = races_ != nullptr && t.kind == Access::write && t.size <= Touch::kKept && same(t.before, t.at, t.size);
   if (grid_.variables) check_variables(warp, site, touches_);
   if (reads_ != nullptr) reads_->touched(warp, site, touches_);
   if (races_ != nullptr) races_->touched(warp, site, touches_);
