@@ -202,6 +202,11 @@ void refused_texts() {
   CHECK(cuLibraryGetKernel(&kernel, library, "k") == CUDA_ERROR_INVALID_PTX);
   CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
   CHECK(add(kUnknown, "unknown.ptx") == CUDA_ERROR_INVALID_PTX);
+  CHECK(cuLinkComplete(link, &image, &size) == CUDA_SUCCESS);  // of nothing
+  CU_CHECK(cuLinkDestroy(link));
+  CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
+  CHECK(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, const_cast<char*>(kUndefined.c_str()), kUndefined.size() + 1,
+                      "no.cubin", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_IMAGE);
   CHECK(cuLinkComplete(link, &image, &size) == CUDA_ERROR_INVALID_IMAGE);
   CU_CHECK(cuLinkDestroy(link));
   CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));

@@ -109,7 +109,8 @@ CUresult driver::call_cuLibraryLoadData(CUlibrary* library, const void* code, CU
   // A program that asks for a log may have something else to try.
   const bool logs = jitOptions != nullptr && std::find(jitOptions, jitOptions + numJitOptions,
                                                        CU_JIT_ERROR_LOG_BUFFER) != jitOptions + numJitOptions;
-  const Texts texts = texts_or_failure(failed, [&] { return texts_of_image(code, !logs); });
+  const Texts texts = texts_or_failure(
+      failed, [&] { return wraps_nothing(code) ? Texts{linked_image({}, 0)} : texts_of_image(code, !logs); });
   return load(library, texts, JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
               libraryOptionValues, numLibraryOptions, failed);
 }

@@ -104,6 +104,10 @@ CUresult driver::call_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* pTexDesc, CUt
   const auto context = current_context();
   require(pTexDesc != nullptr);
   *pTexDesc = described(textures(), texObject)->texture;
+  // A color that no axis needs is not kept (observed on an H200, driver 580).
+  const auto& modes = pTexDesc->addressMode;
+  if (std::find(std::begin(modes), std::end(modes), CU_TR_ADDRESS_MODE_BORDER) == std::end(modes))
+    std::fill(std::begin(pTexDesc->borderColor), std::end(pTexDesc->borderColor), 0.0f);
   return CUDA_SUCCESS;
 }
 

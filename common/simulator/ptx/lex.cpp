@@ -15,7 +15,7 @@ constexpr std::array<u8, 256> classes() {
   for (int c = 'A'; c <= 'Z'; ++c) table[c] = kLetter | kFollow;
   for (int c = '0'; c <= '9'; ++c) table[c] = kDigit | kFollow;
   table['_'] = table['$'] = kLetter | kFollow;
-  for (char c : {' ', '\t', '\r', '\n', '\v', '\f'}) table[static_cast<u8>(c)] = kSpace;
+  for (char c : {' ', '\t', '\r', '\n', '\f'}) table[static_cast<u8>(c)] = kSpace;
   return table;
 }
 constexpr std::array<u8, 256> kClass = classes();
@@ -44,7 +44,9 @@ class Lexer {
       } else if (is(at_, kSpace)) {
         ++at_;
       } else if (peek() == '/' && peek(1) == '/') {
-        at_ = static_cast<u32>(std::min(text_.find('\n', at_), text_.size()));
+        const u32 end = static_cast<u32>(std::min(text_.find('\n', at_), text_.size()));
+        refuse_beyond_ascii(end);
+        at_ = end;
       } else if (peek() == '/' && peek(1) == '*') {
         skip_comment();
       } else if (marks_line()) {
@@ -67,10 +69,22 @@ class Lexer {
     return is(at, kDigit);
   }
 
+  // ptxas refuses such bytes even in comments (observed on an H200, driver 580).
+  void refuse_beyond_ascii(u32 end) {
+    const auto comment = text_.substr(at_, end - at_);
+    const auto found = std::find_if(comment.begin(), comment.end(), [](char c) { return (c & 0x80) != 0; });
+    if (found == comment.end()) return;
+    at_ += static_cast<u32>(found - comment.begin());
+    begin();
+    ++at_;
+    finish(Token::bad);
+  }
+
   void skip_comment() {
     begin();
     const std::size_t close = text_.find("*/", at_ + 2);
     const u32 stop = static_cast<u32>(close == std::string_view::npos ? text_.size() : close + 2);
+    if (close != std::string_view::npos) refuse_beyond_ascii(stop);
     for (; at_ < stop; ++at_) {
       if (text_[at_] == '\n') ++line_, line_start_ = at_ + 1;
     }
@@ -165,7 +179,12 @@ class Lexer {
     while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
       at_ += text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] != '\n' ? 2 : 1;
     }
-    if (peek() != '"') return finish(Token::bad);
+    if (peek() != '"') {  // the quotation mark alone is what is wrong
+      at_ = token_.offset + 1;
+      finish(Token::bad);
+      at_ = static_cast<u32>(std::min(text_.find('\n', at_), text_.size()));
+      return;
+    }
     ++at_;
     finish(Token::string);
   }

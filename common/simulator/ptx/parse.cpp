@@ -121,6 +121,8 @@ void Parser::version() {
   const std::string text(cursor_.text(token));
   const std::size_t dot = text.find('.');
   const bool is_number = text.find_first_not_of("0123456789.") == std::string::npos;
+  if (token.kind == Token::integer)
+    Cursor::fail(at, "Missing .version directive at start of file 'application ptx input'");
   if (token.kind != Token::real || dot == std::string::npos || dot + 1 == text.size() || !is_number) {
     Cursor::fail(at, "Parsing error near '" + Cursor::shown(text) + "': syntax error");
   }
@@ -182,7 +184,7 @@ void Parser::address_size() {
   if (size == 32)
     error(at, "32-Bit addressing is not supported on sm_90 or higher architectures");
   else if (size != 64)
-    error(at, "Unsupported .address_size");
+    error(at, "Illegal value for .address_size directive (must be 32 or 64)");
 }
 
 void Parser::file() {

@@ -109,10 +109,7 @@ void add_text(Linker& linker, const std::string& text, const std::string& name) 
   require(!jit_disabled(), CUDA_ERROR_JIT_COMPILATION_DISABLED);
   auto errors = link_errors({text});
   std::erase_if(errors, is_unresolved);
-  if (!errors.empty()) {
-    linker.failed = CUDA_ERROR_INVALID_IMAGE;
-    reject_text(errors, text, linker.options);
-  }
+  if (!errors.empty()) reject_text(errors, text, linker.options);
   linker.texts.push_back(text);
   linker.names.push_back(name);
   if (linker.texts.size() == 1) return;
@@ -133,17 +130,17 @@ CUresult add(CUlinkState state, CUjitInputType type, const Texts& texts, const s
   return CUDA_SUCCESS;
 }
 
+const std::string kNoFatBinary = "Could not find fatbin in", kNoArchive = "unexpected archive format";
+
 // An archive is machine code, mostly libcudadevrt.a, and often nothing of it is needed. It gives no texts: what grids
 // need to synchronise is there all the same (add_device_runtime), and whatever else would have come from it is missed
 // by name when the link is completed.
 Texts texts_of_input(CUjitInputType type, std::string_view bytes, bool tell) {
-  if (type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_OBJECT) {
-    const bool fat = type == CU_JIT_INPUT_OBJECT && bytes.substr(0, 4) == "\x50\xed\x55\xba";  // a fat binary
-    require(fat || bytes.substr(0, 4) == "\177ELF", CUDA_ERROR_INVALID_IMAGE);
-  }
-  if (type == CU_JIT_INPUT_FATBINARY) require(bytes.substr(0, 4) == "\x50\xed\x55\xba", CUDA_ERROR_INVALID_IMAGE);
+  const bool fat = bytes.substr(0, 4) == "\x50\xed\x55\xba", elf = bytes.substr(0, 4) == "\177ELF";
+  if (type == CU_JIT_INPUT_CUBIN) require(elf, CUDA_ERROR_INVALID_IMAGE);
+  if (type == CU_JIT_INPUT_OBJECT) require(fat || elf, CUDA_ERROR_UNKNOWN, [] { return kNoFatBinary; });
   if (type != CU_JIT_INPUT_LIBRARY) return texts_of_bytes(bytes, tell);
-  require(bytes.substr(0, 8) == "!<arch>\n", CUDA_ERROR_INVALID_IMAGE);
+  require(bytes.substr(0, 8) == "!<arch>\n", CUDA_ERROR_UNKNOWN, [] { return kNoArchive; });
   return {};
 }
 
@@ -174,16 +171,23 @@ void add_device_runtime(Linker& linker) {
 
 namespace {
 
-// Adding something that is not the machine code it was announced as makes the link fail; invalid PTX leaves it as it
-// was.
-Texts texts_to_add(CUlinkState state, CUjitInputType type, std::string_view bytes) {
+// What a linker says of an input that it cannot read.
+std::string complaint(const Failure& failure, std::string_view bytes, const std::string& name) {
+  if (failure.why == kNoFatBinary) return "fatal   : " + kNoFatBinary + " '" + name + "'";
+  if (failure.why == kNoArchive) return "fatal   : " + kNoArchive;
+  const bool empty = bytes.find_first_not_of('\0') == std::string_view::npos;
+  return empty ? "error   : Binary format for key='0', ident='' is not recognized" : "";
+}
+
+// What cannot be read leaves the link as it was, except for something that should be machine code.
+Texts texts_to_add(CUlinkState state, CUjitInputType type, std::string_view bytes, const std::string& name) {
+  const auto linker = get_linker(state);
   try {
-    return texts_of_input(type, bytes, !get_linker(state)->options.wants_errors());
-  } catch (const Failure&) {
-    if (type == CU_JIT_INPUT_PTX) throw;
-    const auto linker = get_linker(state);
+    return texts_of_input(type, bytes, !linker->options.wants_errors());
+  } catch (const Failure& failure) {
     const std::scoped_lock lock(linker->mutex);
-    linker->failed = CUDA_ERROR_INVALID_IMAGE;
+    if (type == CU_JIT_INPUT_CUBIN) linker->failed = CUDA_ERROR_INVALID_IMAGE;
+    if (const std::string text = complaint(failure, bytes, name); !text.empty()) linker->options.error(text);
     throw;
   }
 }
@@ -195,8 +199,9 @@ CUresult link_data(CUlinkState state, CUjitInputType type, void* data, size_t si
   require_open(state);
   require(data != nullptr && size != 0);
   require_linkable(type);
-  return add(state, type, texts_to_add(state, type, {static_cast<const char*>(data), size}),
-             name != nullptr ? name : "", count, options, values);
+  const std::string called = name != nullptr ? name : "";
+  return add(state, type, texts_to_add(state, type, {static_cast<const char*>(data), size}, called), called, count,
+             options, values);
 }
 
 CUresult link_file(CUlinkState state, CUjitInputType type, const char* path, unsigned count, CUjit_option* options,
@@ -205,7 +210,7 @@ CUresult link_file(CUlinkState state, CUjitInputType type, const char* path, uns
   require(path != nullptr);
   const std::string bytes = read_file(path);
   require_linkable(type);
-  return add(state, type, texts_to_add(state, type, bytes), path, count, options, values);
+  return add(state, type, texts_to_add(state, type, bytes, path), path, count, options, values);
 }
 
 }  // namespace cudasim

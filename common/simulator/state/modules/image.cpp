@@ -43,7 +43,7 @@ u32 first_word(const void* bytes) {
 // PTX starts with `.version`, after comments and blanks.
 bool looks_like_ptx(std::string_view text) {
   for (;;) {
-    const auto start = text.find_first_not_of(" \t\r\n\f");
+    const auto start = text.find_first_not_of(" \t\r\n\f\v");
     if (start == std::string_view::npos) return false;
     text.remove_prefix(start);
     const bool line = text.substr(0, 2) == "//", block = text.substr(0, 2) == "/*";
@@ -298,6 +298,15 @@ Texts texts_of_bytes(std::string_view bytes, bool tell) {
   if (!looks_like_ptx(text))
     fail(CUDA_ERROR_INVALID_IMAGE, "this is neither PTX, which begins with .version, nor a fatbin");
   return split(text);
+}
+
+bool wraps_nothing(const void* image) {
+  if (image == nullptr || std::memcmp(image, &kWrapperMagic, 1) != 0 ||
+      std::strlen(static_cast<const char*>(image)) < 4)
+    return false;
+  FatbinWrapper wrapper;
+  std::memcpy(&wrapper, image, sizeof wrapper);
+  return wrapper.magic == kWrapperMagic && wrapper.data == nullptr;
 }
 
 Texts texts_of_image(const void* image, bool tell) {

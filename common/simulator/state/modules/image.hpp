@@ -48,6 +48,8 @@ using Texts = std::vector<std::string>;
 // that there is none. Throws CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU (machine code),
 // CUDA_ERROR_INVALID_VALUE (null).
 Texts texts_of_image(const void* image, bool tell = true);
+// Whether it is the wrapper of a fat binary (fatbinary_section.h) without one. As a library, this is an empty module.
+bool wraps_nothing(const void* image);
 // The same for bytes of known length: a file's.
 Texts texts_of_bytes(std::string_view bytes, bool tell = true);
 // The contents of a file; throws CUDA_ERROR_FILE_NOT_FOUND.
