@@ -209,7 +209,7 @@ FRESH_CASE("A thread may launch more children than the limit of pending launches
 namespace {
 constexpr const char* kPendingTails = "A kernel has as many tail launches pending as the limit says, and no more";
 constexpr const char* kManyThreads = "Threads of many warps launch all their children if the limit has room for them";
-constexpr const char* kHalfWritten = "A kernel copies unwritten bytes, and reads the others";
+constexpr const char* kHalfWritten = "A kernel copies unwritten bytes, and uses the others";
 }  // namespace
 
 namespace {
@@ -279,7 +279,7 @@ FRESH_CASE(kHalfWritten, "[launch]") {
                               "  add.u64 %k, %out, 32;\n" +
                               asking.call({"MemcpyAsync", {wide("%k"), wide("%at"), wide(16), word(3), wide(0ull)}}));
   asking.kernel("reads", "  ld.global.u32 %r, [%out+36];\n  add.u32 %r, %r, 1;\n  st.global.u32 [%out+44], %r;\n");
-  asking.kernel("strays", "  ld.global.u32 %r, [%out+40];\n  st.global.u32 [%out], %r;\n");
+  asking.kernel("strays", "  ld.global.u32 %r, [%out+40];\n  setp.ne.u32 %p, %r, 0;\n  @%p st.global.u32 [%out], 1;\n");
   const CUmodule mod = with_runtime(asking.text());
   if (mod == nullptr) SKIP_TEST("needs the toolkit's libcudadevrt.a");
   CUdeviceptr out = 0;
