@@ -17,7 +17,7 @@ struct Source {
 // The library that was compiled from this text before, if the cache contains it undamaged.
 std::optional<std::filesystem::path> kept(const Source& source);
 // The same, but compiles the text if necessary. Empty if there is no compiler or no space, or if the compiler fails.
-// `politely`: at the lowest priority, and not while another process of the user compiles.
+// `politely`: at a low priority, and not while another process of the user compiles.
 std::optional<std::filesystem::path> make(const Source& source, bool politely = false);
 // Whether a library ends with the mark that make() appends, so that nothing of it is missing.
 bool is_whole(const std::filesystem::path& library);

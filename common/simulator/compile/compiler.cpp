@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr auto kAbandoned = 1min;  // a folder that no process uses is younger only if it has just been made
-constexpr int kLowest = 19;  // priority
+constexpr int kLow = 5;  // priority: if the program uses all cores, the compiler has a fourth of one
 constexpr auto kLook = 100ms;
 constexpr int kLooks = 300;  // for the end of another process's compiler
 constexpr auto kEnd = 2s;  // that the end of the program waits at most
@@ -171,7 +171,7 @@ pid_t start(std::vector<std::string> words, const std::string& messages, bool po
   if (all.ending || posix_spawn(&child, words[0].c_str(), &actions.raw, &attributes.raw, pointers(words).data(),
                                 pointers(variables).data()) != 0)
     return 0;
-  if (politely) setpriority(PRIO_PROCESS, static_cast<id_t>(child), kLowest);  // its own children inherit that
+  if (politely) setpriority(PRIO_PGRP, static_cast<id_t>(child), kLow);  // what it starts later inherits that
   all.children.push_back(child);
   return child;
 }

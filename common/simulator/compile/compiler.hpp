@@ -29,7 +29,7 @@ class Work {
   Work& operator=(const Work&) = delete;
 
   const std::string& path() const { return path_; }
-  // Compiles kernel.cpp to kernel.so in the folder, at the lowest priority if `politely`. What the compiler says is in
+  // Compiles kernel.cpp to kernel.so in the folder, at a low priority if `politely`. What the compiler says is in
   // the file `messages`.
   bool compile(bool politely) const;
 
