@@ -63,8 +63,12 @@ Result blas(CUstream stream) {
     LIB_CHECK(lib.cublasSgemm, handle, 0, 0, n, m, k, &one, B.data(), n, A.data(), k, &zero, C.data(), n);
   };
   multiply();
-  Result result{lib.file, version_of(lib.cublasGetProperty), "96 x 32 times 32 x 64", nodes(stream, multiply),
-                largest_difference(C.read(), product(a, b, m, n, k)), {}};
+  Result result{lib.file,
+                version_of(lib.cublasGetProperty),
+                "96 x 32 times 32 x 64",
+                nodes(stream, multiply),
+                largest_difference(C.read(), product(a, b, m, n, k)),
+                {}};
 
   const std::size_t bytes = 32 << 20;
   const cu::Memory workspace(bytes);
@@ -87,8 +91,12 @@ Result fft(CUstream stream) {
   const Array X(stream, x), Y(stream, x.size());
   const auto transform = [&] { LIB_CHECK(lib.cufftExecC2C, plan, X.data(), Y.data(), -1); };
   transform();
-  const Result result{lib.file, version_of(lib.cufftGetProperty), "1000 complex numbers", nodes(stream, transform),
-                      largest_difference(Y.read(), fourier(x)), {}};
+  const Result result{lib.file,
+                      version_of(lib.cufftGetProperty),
+                      "1000 complex numbers",
+                      nodes(stream, transform),
+                      largest_difference(Y.read(), fourier(x)),
+                      {}};
   LIB_CHECK(lib.cufftDestroy, plan);
   return result;
 }
@@ -106,8 +114,12 @@ Result rand(CUstream stream) {
   const auto draw = [&] { LIB_CHECK(lib.curandGenerateUniform, there, R.data(), R.count); };
   draw();
   LIB_CHECK(lib.curandGenerateUniform, here, same.data(), same.size());
-  const Result result{lib.file, version_of(lib.curandGetProperty), "100000 random numbers", nodes(stream, draw),
-                      largest_difference(R.read(), same), {}};
+  const Result result{lib.file,
+                      version_of(lib.curandGetProperty),
+                      "100000 random numbers",
+                      nodes(stream, draw),
+                      largest_difference(R.read(), same),
+                      {}};
   for (void* generator : {there, here}) LIB_CHECK(lib.curandDestroyGenerator, generator);
   return result;
 }
@@ -256,8 +268,12 @@ Result dnn(CUstream stream) {
   convolve();
   const Floats expected =
       channels_last(convolution_bias_relu(x, w, b, G::kChannels, G::kFilters, G::kSide), G::kFilters, area);
-  const Result result{lib.file, version_of(lib.cudnnGetProperty), "convolution, bias, ReLU", nodes(stream, convolve),
-                      largest_difference(Y.read(), expected), {}};
+  const Result result{lib.file,
+                      version_of(lib.cudnnGetProperty),
+                      "convolution, bias, ReLU",
+                      nodes(stream, convolve),
+                      largest_difference(Y.read(), expected),
+                      {}};
   plan.reset();
   LIB_CHECK(lib.cudnnDestroy, handle);
   return result;
