@@ -53,7 +53,7 @@ def package(model: Model, device: str, path: pathlib.Path, **more: Any) -> None:
     batch = torch.export.Dim("batch", max=LARGEST)
     exported = torch.export.export(model, (x,), dynamic_shapes=({0: batch},))
     options = {
-        "aot_inductor.check_lowerbound": False,  # otherwise, a checked input needs at least two rows
+        "aot_inductor.check_lowerbound": False,  # otherwise, the package rejects a batch of one row
         "aot_inductor.precompile_headers": False,  # these save time from the third package on
         **more,
     }

@@ -64,11 +64,11 @@ def verdict(reply: str, expected: Matrix) -> str:
 
 def show_registrations(server: Server) -> bool:
     here = server.ask("op square_plus::forward").split()
-    print(f"{'square_plus::forward':26} | in Python | called by export | in the server")
+    print(f"{'square_plus::forward':26} | in Python | called while packaging | in the server")
     for name, (key, functions) in REGISTRATIONS.items():
         calls = sum(FACTS["calls"].get(function, 0) for function in functions)
         called = "-" if not functions else "yes" if calls else "no"
-        print(f"{name:26} | {'yes' if key in FACTS['ops']['square_plus::forward'] else 'no':9} | {called:16} | {'yes' if key in here else 'no'}")
+        print(f"{name:26} | {'yes' if key in FACTS['ops']['square_plus::forward'] else 'no':9} | {called:22} | {'yes' if key in here else 'no'}")
     return here[:2] == ["schema", "CPU"]
 
 
@@ -85,12 +85,12 @@ def main() -> int:
             "a batch of 65": verdict(server.ask(request("run", x + x[:1])), y + y[:1]),
             "5 columns instead of 4": verdict(server.ask(request("run", wide)), y[:2]),
             "a batch of 3": verdict(server.ask(request("run", x[:3])), y[:3]),
-            "an op made in Python": server.ask("op made::in_python"),
+            "op made::in_python": server.ask("op made::in_python"),
         }
     for asked, reply in replies.items():
         print(f"{asked:26} | {reply}")
     with Server(library="-") as server:
-        print(f"{'not loaded: the library':26} | {server.ask('python')}")
+        print(f"without the op's library   | {server.ask('python')}")
     if (HERE / "model.cuda.pt2").exists():
         with Server(device="cuda") as server:
             on_gpu = verdict(server.ask(request("replay", x[:3])), y[:3])

@@ -20,7 +20,7 @@ class Package : public Model {
       : loader_(file, "model", /*run_single_threaded=*/true), device_(device) {}
 
   Matrix run(const Matrix& x) override {
-    const c10::InferenceMode no_gradients;
+    const c10::InferenceMode no_gradients;  // for this thread, like torch.no_grad() in Python
     return to_matrix(loader_.run({to_tensor(x)}).at(0));
   }
 

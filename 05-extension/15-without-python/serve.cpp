@@ -98,6 +98,7 @@ int main(int count, char** arguments) {
   setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 0);
   try {
     const std::string library = arguments[1];
+    // RTLD_GLOBAL allows the package to find a C shim (shim.cpp) in the library.
     if (library != "-" && !dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL)) throw std::runtime_error(dlerror());
     const std::unique_ptr<Model> model = load(arguments[2], arguments[3]);
     serve(*model);
