@@ -33,7 +33,7 @@ _simulated_restore() {
 }
 
 _simulated_undo() {
-  for _simulated_name in SIMULATED_GPU LD_LIBRARY_PATH LIBRARY_PATH NVCC_APPEND_FLAGS PATH; do
+  for _simulated_name in SIMULATED_GPU LD_LIBRARY_PATH LIBRARY_PATH CMAKE_LIBRARY_PATH NVCC_APPEND_FLAGS PATH; do
     _simulated_restore "$_simulated_name"
   done
   unset -f _simulated_set _simulated_restore _simulated_undo "$_simulated_word"
@@ -46,6 +46,8 @@ _simulated_switch() {
   _simulated_set SIMULATED_GPU "$_simulated_folders"
   _simulated_set LD_LIBRARY_PATH "$_simulated_folders${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   _simulated_set LIBRARY_PATH "$_simulated_folders${LIBRARY_PATH:+:$LIBRARY_PATH}"
+  # CMake's find_package(CUDAToolkit) wants a libcudart.so, which NVIDIA's wheels lack.
+  _simulated_set CMAKE_LIBRARY_PATH "$_simulated_folders${CMAKE_LIBRARY_PATH:+:$CMAKE_LIBRARY_PATH}"
   _simulated_set NVCC_APPEND_FLAGS "${NVCC_APPEND_FLAGS:+$NVCC_APPEND_FLAGS }-cudart shared --no-compress"
   # A virtual environment has a function of that name, too.
   _simulated_word=deactivate
@@ -54,6 +56,7 @@ _simulated_switch() {
   echo 'CUDA programs that you start from this shell now run on the simulated GPU.'
   echo "  LD_LIBRARY_PATH    begins with $_simulated_folders"
   echo '  LIBRARY_PATH       begins with the same'
+  echo '  CMAKE_LIBRARY_PATH begins with the same'
   if command -v nvcc >/dev/null 2>&1; then
     _simulated_set PATH "$PATH"
   else
