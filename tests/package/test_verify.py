@@ -72,11 +72,13 @@ def test_the_command_prints_a_table_and_writes_json(tmp_path, capsys):
 def test_the_example_of_the_page_prints_what_the_page_shows(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (source,), (declaration, *_) = blocks("verify.md", "cuda"), blocks("verify.md", "python")
-    pathlib.Path("kernels.py").write_text(declaration)
     with_barrier = source.replace("  parts[threadIdx.x] = most;\n", "  parts[threadIdx.x] = most;\n  __syncthreads();\n")
-    for text, (command, output) in zip((source, with_barrier), commands("verify.md"), strict=True):
+    without_nan = declaration.replace("block=64,", 'block=64, without=("nan",),')
+    versions = [(source, declaration), (with_barrier, declaration), (with_barrier, without_nan)]
+    for (text, declared_as), (command, output) in zip(versions, commands("verify.md"), strict=True):
         pathlib.Path("rows.cu").write_text(text)
-        assert call(command.removeprefix("cudasim ").split()) == 1
+        pathlib.Path("kernels.py").write_text(declared_as)
+        assert call(command.removeprefix("cudasim ").split()) == (0 if declared_as is without_nan else 1)
         assert capsys.readouterr().out == output
 
 
@@ -103,6 +105,7 @@ FILL = '@kernel("fill.cu", block=32, grid="n"{})\ndef fill({}): return {}\n'
         ("", 'y: Out("int32", "n"), n: Scalar("float64", 1)', "y", None, "declared as Scalar with 8 bytes, but the kernel's parameter has 4"),
         (", when=lambda n: n < 0", 'y: Out("int32", "n"), n: Size', "y", None, "`when` excludes all of them"),
         (", when=lambda m: m < 0", 'y: Out("int32", "n"), n: Size', "y", None, "takes 'm', which is no size"),
+        (", without=('nun',)", 'y: Out("int32", "n"), n: Size', "y", None, "there are no cases 'nun' to leave out"),
         (", sizes={'m': [1]}", 'y: Out("int32", "n"), n: Size', "y", None, "sizes names 'm'"),
         (", speed=9", 'y: Out("int32", "n"), n: Size', "y", None, "has no setting 'speed'"),
         (", shared=1 << 20", 'y: Out("int32", "n"), n: Size', "y", None, "cuFuncSetAttribute returned CUDA_ERROR_INVALID_VALUE"),
@@ -155,6 +158,12 @@ def test_the_rows_of_a_strided_array_are_apart():
 def test_sizes_that_the_kernel_does_not_promise_are_left_out(tmp_path):
     kernel = declared(tmp_path, FILL.format(", when=lambda n: n % 4 == 0 and n > 0", 'y: InOut("int32", "n"), n: Size', "y"))
     assert {case.sizes["n"] % 4 for case in cases(kernel)} == {0} and Case({"n": 4}) in cases(kernel) and isinstance(kernel.outputs[0], InOut)
+
+
+def test_cases_that_the_declaration_does_not_want_are_left_out(tmp_path):
+    parameters = 'x: In("float32", "n"), y: Out("float32", "n"), n: Size'
+    every, kept = (set(map(str, cases(declared(tmp_path, FILL.format(setting, parameters, "x"))))) for setting in ("", ", without=('nan', 'unaligned')"))
+    assert every - kept == {"n=103, nan", "n=103, unaligned", "n=103, x unaligned", "n=103, y unaligned"} and not kept - every
 
 
 def test_bfloat16_rounds_to_the_nearest_even():

@@ -114,10 +114,13 @@ def as_failures() -> Iterator[None]:
     raise pytest.fail.Exception(sentence, pytrace=False) from None
 
 
+def reported(count: int, errors: str) -> str:
+    return f"the simulated GPU reports {count} finding{'s' if count > 1 else ''}:\n{errors.strip()}"
+
+
 def described(result: running.Result, timeout: float) -> str:
     if result.findings:
-        count = len(result.findings)
-        return f"the simulated GPU found {count} fault{'s' if count > 1 else ''}:\n{result.errors.strip()}"
+        return reported(len(result.findings), result.errors)
     how = f"did not end within {timeout:g} seconds" if result.status == running.TIMED_OUT else f"ended with status {result.status}"
     return f"{pathlib.Path(result.command[0]).name} {how}:\n{(result.output + result.errors).strip() or '(it printed nothing)'}"
 
@@ -191,7 +194,7 @@ def in_own_process(function: Any, arguments: dict[str, Any], checks: str, timeou
         said = errors.read().decode("utf-8", "replace")
     found = package.findings(said)
     if found:
-        text = f"the simulated GPU found {len(found)} fault{'s' if len(found) > 1 else ''}:\n{said.strip()}" + (f"\n\n{text}" if kind == "failed" else "")
+        text = reported(len(found), said) + (f"\n\n{text}" if kind == "failed" else "")
         pytest.fail(text, pytrace=False)
     sys.stderr.write(said)
     if kind == "skipped":

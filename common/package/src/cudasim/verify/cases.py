@@ -102,10 +102,10 @@ def laid_out(kernel: Kernel) -> Iterator[Case]:
 
 
 def cases(kernel: Kernel) -> list[Case]:
-    """All cases, each once; those that the kernel does not promise are left out. The smallest come first."""
+    """All cases, each once; those that the kernel does not promise or the user does not want are left out. The smallest come first."""
     found: dict[str, Case] = {}
     for case in itertools.chain(sized(kernel), special(kernel), laid_out(kernel)):
-        if is_wanted(kernel, case.sizes):
+        if is_wanted(kernel, case.sizes) and not {case.data, case.layout} & set(kernel.without):
             found.setdefault(str(case), case)
     if not found:
         raise Problem(f"{kernel.name}: `when` excludes all sizes")

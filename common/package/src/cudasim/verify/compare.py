@@ -60,7 +60,7 @@ def wrong_result(kernel: Kernel, array: Array, prepared: Prepared, stored: np.nd
     if array.type.size > 1 and not array.reads and (missed := off[(bytes_of[off] == UNWRITTEN).all(axis=1)]).size:
         many = f" ({missed.size} of {got.size} elements)" if got.size > 1 else ""
         return Failure(prepared.case, "not written", element(array.name, int(missed[0]), stored.shape) + many, key=array.name)
-    many = f" ({off.size} of {got.size} elements differ)" if got.size > 1 else ""
+    many = f" ({off.size} of {got.size} elements {'differs' if off.size == 1 else 'differ'})" if got.size > 1 else ""
     text = f"{element(array.name, first, stored.shape)} is {shown(got[first].item())}, expected {shown(want[first].item())}{many}"
     loses_nan = bool(np.isnan(want[off]).all()) if array.type.is_float else False
     return Failure(prepared.case, "NaN is lost" if loses_nan else "wrong result", text, key=array.name)

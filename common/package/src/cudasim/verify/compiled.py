@@ -50,7 +50,7 @@ def entry_of(kernel: Kernel, ptx: bytes) -> str:
     if len(entries) == 1 or len(fitting) == 1:
         return (fitting or entries)[0]
     if not entries:
-        raise Problem(f'{kernel.source.name} has no kernel: a function with extern "C" __global__')
+        raise Problem(f"{kernel.source.name} has no kernel: a __global__ function. A template has to be instantiated explicitly")
     raise Problem(f'{kernel.source.name} has the kernels {", ".join(entries)}, none of them called {kernel.name}. Name one: kernel(…, name="{entries[0]}")')
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import inspect
+import os
 import pathlib
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from cudasim.verify.compiled import ptx_of
 from cudasim.verify.dtypes import TOLERANCE, Type
 
 SPECIAL = ("nan", "infinities", "denormals", "zeros", "large", "negative", "ones")
+LAYOUTS = ("unaligned", "strided", "transposed", "distant")
 
 
 def evaluate(value: Any, sizes: dict[str, int]) -> Any:
@@ -123,6 +125,7 @@ class Kernel:
     rtol: float | None = None
     atol: float | None = None
     special: tuple[str, ...] = SPECIAL
+    without: tuple[str, ...] = ()
     library: str = "numpy"
     options: tuple[str, ...] = ()
     constants: dict[str, Any] = dataclasses.field(default_factory=dict)
@@ -236,14 +239,17 @@ def check(found: Kernel) -> None:
     wrong = [each for each in found.special if each not in SPECIAL]
     if wrong:
         raise Problem(f"{found.name}: there are no special values {wrong[0]!r}; they are {', '.join(SPECIAL)}")
+    if wrong := [each for each in found.without if each not in (*SPECIAL, *LAYOUTS)]:
+        raise Problem(f"{found.name}: there are no cases {wrong[0]!r} to leave out; they are {', '.join((*SPECIAL, *LAYOUTS))}")
     if found.library not in ("numpy", "torch"):
         raise Problem(f"{found.name}: library is 'numpy' or 'torch', not {found.library!r}")
     if extra := set(found.sizes) - set(found.size_names()):
         raise Problem(f"{found.name}: sizes names {sorted(extra)[0]!r}, but the sizes are {', '.join(found.size_names()) or '(none)'}")
 
 
-def load(file: pathlib.Path) -> list[Kernel]:
+def load(name: str | os.PathLike[str]) -> list[Kernel]:
     """The kernels that a Python file declares."""
+    file = pathlib.Path(name)
     if not file.is_file():
         raise Problem(f"there is no file {file}")
     if file.suffix != ".py":

@@ -42,7 +42,7 @@ class Report:
         if self.is_clean:
             lines = [f"{name}: all {self.ran} cases pass"]
         else:
-            lines = [f"{name}: {self.failed} of {self.ran} cases fail", *table([HEADINGS, *self.rows()])]
+            lines = [f"{name}: {self.failed} of {self.ran} cases {'fails' if self.failed == 1 else 'fail'}", *table([HEADINGS, *self.rows()])]
         reasons: dict[str, list[str]] = {}
         for case, why in self.skipped:
             reasons.setdefault(why, []).append(case)
