@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -10,6 +11,7 @@ import zipfile
 import pytest
 
 from conftest import ROOT
+from pages import blocks
 
 VERSION = (ROOT / "common/VERSION").read_text(encoding="utf-8").strip()
 
@@ -91,6 +93,15 @@ def test_a_fault_is_a_finding(installed, program):
     assert ended.returncode == 1
 
 
+def test_the_page_shows_the_report_of_its_programs_fault(installed, tmp_path):
+    (source,), (report,) = blocks("README.md", "cpp"), blocks("README.md", "text")
+    (tmp_path / "prog.cu").write_text(source.replace("if (i < n) ", ""), encoding="utf-8")
+    ended = installed.run(tmp_path / "prog.cu")
+    what_varies = r"0x[0-9a-f]+|line \d+ of"
+    assert re.sub(what_varies, "…", report) == re.sub(what_varies, "…", ended.stderr)
+    assert ended.stdout.startswith("an illegal memory access was encountered: ") and ended.returncode == 0
+
+
 def test_profile_writes_the_counters(installed, program):
     ended = installed.run("profile", "-o", "numbers.json", program)
     numbers = json.loads((installed.folder / "numbers.json").read_text(encoding="utf-8"))
@@ -108,6 +119,16 @@ def test_a_shell_that_is_activated_compiles_and_runs_and_can_be_switched_back(in
     script = 'eval "$(cudasim activate)"; nvcc prog.cu -o shared && ./shared x; deactivate; echo "left: ${LD_LIBRARY_PATH-none}"'
     ended = subprocess.run(["bash", "-c", script], cwd=installed.folder, env=installed.variables(), capture_output=True, text=True, check=False)
     assert "x: 2 words, error 0\n" in ended.stdout and ended.stdout.endswith("left: none\n"), ended.stderr
+
+
+def test_cmake_finds_the_packages_libraries_in_an_activated_shell(installed, tmp_path):
+    if not shutil.which("cmake"):
+        pytest.skip("there is no cmake")
+    lists = 'cmake_minimum_required(VERSION 3.20)\nproject(find LANGUAGES CXX)\nfind_library(FOUND cudart)\nmessage(STATUS "is in ${FOUND}")\n'
+    (tmp_path / "CMakeLists.txt").write_text(lists, encoding="utf-8")
+    command = ["bash", "-c", f'eval "$(cudasim activate)"; cmake -S {tmp_path} -B {tmp_path}/build; deactivate; echo "left: ${{CMAKE_LIBRARY_PATH-none}}"']
+    said = subprocess.run(command, cwd=installed.folder, env=installed.variables(), capture_output=True, text=True, check=False).stdout
+    assert re.search(rf"is in {installed.environment}/\S+/cudasim/lib/libcudart.so\n", said) and said.endswith("left: none\n"), said
 
 
 def test_python_gets_status_output_and_findings(installed, program):

@@ -52,7 +52,7 @@ def test_the_examples_workflow_passes(project, run):
     pytest.importorskip("numpy")
     with_pytest, _ = steps(project)
     said, status = run(with_pytest, project)
-    assert status == 0 and "2 passed" in said, said
+    assert status == 0 and "3 passed" in said, said
 
 
 def test_the_examples_workflow_passes_with_cmake(project, run):
@@ -65,10 +65,12 @@ def test_the_examples_workflow_passes_with_cmake(project, run):
 
 
 def test_the_page_shows_the_files_of_the_example_and_the_commands_of_its_workflow(project):
-    tests, _ = blocks("testing.md", "python")
-    (cmake,) = blocks("testing.md", "cmake")
-    assert tests in (project / "tests/test_smooth.py").read_text()
-    assert cmake in (project / "CMakeLists.txt").read_text()
+    fixture, marker = blocks("testing.md", "python")
+    assert fixture in (project / "tests/test_smooth.py").read_text()
+    assert marker in (project / "tests/test_library.py").read_text()
+    assert blocks("testing.md", "cmake") == [(project / "CMakeLists.txt").read_text()]
+    (workflow,) = blocks("testing.md", "yaml")
+    assert workflow in (project / ".github/workflows/cuda.yml").read_text()
     assert steps(project)[1] in blocks("testing.md", "sh")
 
 
@@ -178,7 +180,7 @@ def test_marked_tests_run_in_processes_of_their_own(tmp_path, run):
     for name in ("written", "unwritten_but_not_checked", "parametrized[1]", "parametrized[2]"):
         assert f"PASSED test_marked.py::test_{name}" in said, said
     for sentence in (
-        "the simulated GPU found 1 fault:\n========= simulated GPU: use of memory never written",
+        "the simulated GPU reports 1 finding:\n========= simulated GPU: use of memory never written",
         "AssertionError: assert b'\\\\x07\\\\x07\\\\x07\\\\x07' == b'1234'".replace("\\\\", "\\"),
         "SKIPPED [1]",
         "the test crashed: SIGSEGV (Segmentation fault)",
