@@ -184,7 +184,10 @@ class Lesson:
 
     @functools.cached_property
     def takes_times(self) -> bool:
-        return any("common/measure.hpp" in path.read_text(encoding="utf-8") for path in self.sources if path.suffix == ".cpp")
+        """Whether a program includes common/measure.hpp, itself or through a header of its chapter."""
+        texts = [path.read_text(encoding="utf-8") for path in self.sources if path.suffix == ".cpp"]
+        shared = {name for text in texts for name in re.findall(rf'#include "({self.chapter}/\w+\.hpp)"', text)}
+        return any("common/measure.hpp" in text for text in (*texts, *((ROOT / name).read_text(encoding="utf-8") for name in shared)))
 
     # -- the exercise
 

@@ -272,7 +272,7 @@ TEST_CASE("A mistake in the syntax is reported in ptxas's words, with its place"
   };
   const Row rows[] = {
       {".entry k() { add.u32 %r1, %r2 %r3; }", "Parsing error near '%r3': syntax error"},
-      {".entry k() { mov.u32 a, \"x; }", "Parsing error near '\"x; }': syntax error"},
+      {".entry k() { mov.u32 a, \"x; }", "Parsing error near '\"': syntax error"},
       {".entry k() { ret; ", "Parsing error near '': syntax error"},
       {".entry k() { /* ret; }", "Parsing error near '': unexpected EOF while scanning"},
       {".entry k() .foo { }", "Parsing error near '.foo': syntax error"},
