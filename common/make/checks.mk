@@ -10,7 +10,8 @@ build/tests/%.o: tests/%.cpp build/flags.tests $(PARSED_TESTS)
 	$(call step,compile)
 	$(Q)$(CXX) $(TEST_FLAGS) $(PARSED_TESTS:%.gch=-include %) $(CXXFLAGS) -c $< -o $@
 
-# NVRTC needs a fifth of nvcc's time. What a learner reads, runs or measures comes from nvcc, and so do the suites' kernels.
+# NVRTC needs a fifth of nvcc's time. What a learner runs or measures comes from nvcc, and so do the suites' kernels. Wrong kernels and
+# edited copies, which only `make test` compiles, come from NVRTC.
 QUICK_NVCC := $(if $(wildcard $(CUDA_ROOT)/lib*/libnvrtc.so.*),$(or $(PYTHON),python3) -IS common/nvcc_by_nvrtc.py --toolkit=$(CUDA_ROOT),$(NVCC))
 build/tests/%.ptx: tests/%.cu build/flags.lessons
 	$(call step,nvcc)

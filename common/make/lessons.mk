@@ -44,7 +44,7 @@ build/texts/%.o: build/texts/%.cpp build/flags.lessons $(PARSED_QUICK)
 	$(Q)$(compile_quickly) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
 build/texts/%.ptx: build/texts/%.cu build/flags.lessons
-	$(Q)$(NVCC) -ptx $(NVCC_FLAGS) $< -o $@
+	$(Q)$(QUICK_NVCC) -ptx $(NVCC_FLAGS) $< -o $@
 
 # These are explicit rules, made from what is wanted: of two patterns that match, make would now and then choose the other.
 EDITED := $(filter build/texts/%/main,$(WANTED) $(MAKECMDGOALS))
