@@ -290,8 +290,8 @@ class Test:
             self.device = choose_device()
             print(self.device.headline(), flush=True)
             self.seconds = seconds_for_programs() if os.environ.get("STRICT") and self.device.kind == "simulator" else 0
-            # On a GPU, more programs than that only wait for each other.
-            self.pool = concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count())
+            # Many tests wait for a while, so there are more than cores. On a GPU, more than four only wait for each other.
+            self.pool = concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count() + 1)
             with self.device.held(), self.python_preloaded():
                 self.prove()
         count = self.count
