@@ -43,9 +43,9 @@ QUICK_LINK := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 build/texts/%.o: build/texts/%.cpp build/flags.lessons $(PARSED_QUICK)
 	$(Q)$(compile_quickly) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
-# A few kernels call what only nvcc declares.
+# NVRTC's assert ignores NDEBUG, and a few kernels call what only nvcc declares.
 build/texts/%.ptx: build/texts/%.cu build/flags.lessons
-	$(Q)$(QUICK_NVCC) -ptx $(NVCC_FLAGS) $< -o $@ 2>/dev/null || $(NVCC) -ptx $(NVCC_FLAGS) $< -o $@
+	$(Q){ ! grep -q cassert $< && $(QUICK_NVCC) -ptx $(NVCC_FLAGS) $< -o $@ 2>/dev/null; } || $(NVCC) -ptx $(NVCC_FLAGS) $< -o $@
 
 # These are explicit rules, made from what is wanted: of two patterns that match, make would now and then choose the other.
 EDITED := $(filter build/texts/%/main,$(WANTED) $(MAKECMDGOALS))
