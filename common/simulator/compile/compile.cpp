@@ -1,4 +1,4 @@
-// Decides which kernels are compiled and when, and hands them over to the executor.
+// Decides which kernels are compiled and when, and passes them to the executor.
 #include "common/simulator/compile/compile.hpp"
 
 #include "common/simulator/compile/build.hpp"

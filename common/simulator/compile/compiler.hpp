@@ -16,7 +16,7 @@ struct Compiler {
   std::string path, identity;  // empty: none was found. identity: tells whether it is still the same one
 };
 const Compiler& compiler();
-// What decides which code it makes, beside the text.
+// The options that, together with the text, determine the machine code.
 const std::vector<std::string>& flags();
 
 // A new folder inside `own` to compile in, which goes with the object, or when the program ends.
@@ -40,7 +40,7 @@ class Work {
 // Removes the folders of processes that have ended before they could.
 void remove_abandoned(const std::filesystem::path& own);
 
-// Waits until no other process of the user is compiling, but not for ever.
+// Waits until no other process of the user is compiling, but only for a limited time.
 class Turn {
  public:
   explicit Turn(const std::filesystem::path& own);

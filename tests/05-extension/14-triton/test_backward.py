@@ -16,7 +16,7 @@ def followed_by(value, tensor):
 
 @pytest.fixture
 def run(answer):
-    """run(g, x, tile): dx, db and what came to lie behind dx and behind the partial sums."""
+    """run(g, x, tile): dx, db, and what is stored behind dx and behind the partial sums."""
 
     def ran(g, x, tile=None):
         rows, columns = x.shape

@@ -34,7 +34,7 @@ def _read(data: bytes) -> Program:
         return Program(f"{machine} (32 bits)" if machine in ("x86_64", "aarch64") else machine, [], [])
     (table,) = struct.unpack_from(f"{order}Q", data, 40)
     size, count, names = struct.unpack_from(f"{order}HHH", data, 58)
-    # Of each section: the place of its name, its type, flags, address, offset in the file, size, and the section that it refers to.
+    # A row for each section: the place of its name, its type, flags, address, offset in the file, size, and the section that it refers to.
     rows = [struct.unpack_from(f"{order}IIQQQQI", data, table + i * size) for i in range(count)]
     text = lambda section, place: data[section[4] + place : data.index(b"\0", section[4] + place)].decode("utf-8", "replace")
     libraries = []

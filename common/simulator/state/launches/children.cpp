@@ -17,8 +17,8 @@ namespace {
 struct Asked {
   u32 places = 0;  // that it has not given back
   std::vector<Child> children;
-  // Of those that Context::pending_launches does not count: how many each thread has launched, and how many of all
-  // threads count as pending.
+  // Launches that Context::pending_launches does not count: how many each thread has made, and how many of all threads
+  // are pending.
   std::unordered_map<u64, u32> of_thread;
   u64 unfinished = 0;
 };
