@@ -430,6 +430,22 @@ FRESH_CASE("A kernel reaches what the device's other contexts have allocated", "
   ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+FRESH_CASE("cuMemFree does not wait for a kernel of another context than the memory's", "[context]") {
+  const auto owner = conformance::module();
+  CUdeviceptr memory = 0;
+  long long tenth_of_a_second = 100000000;
+  void *wait[] = {&tenth_of_a_second}, *arguments[] = {&memory};
+  CU_CHECK(cuMemAlloc(&memory, 64 << 20));
+  const auto user = conformance::module();
+  CU_CHECK(cuLaunchKernel(user("spin"), 1, 1, 1, 1, 1, 1, 0, nullptr, wait, nullptr));
+  CU_CHECK(cuLaunchKernel(user("null_write"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_CHECK(cuCtxPushCurrent(owner.ctx));
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  ANSWERS(cuMemFree(memory), CUDA_SUCCESS);
+  CU_CHECK(cuCtxSetCurrent(user.ctx));
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 FRESH_CASE("A kernel that could assert uses the room to print, a deep one raises the stack's limit", "[context]") {
   conformance::context();
   CUmodule mod = nullptr;

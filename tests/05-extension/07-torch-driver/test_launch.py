@@ -88,6 +88,15 @@ def test_a_thread_without_a_current_context_can_launch(tmp_path):
     assert y.tolist() == [1, 2, 5, 10, 17, 26]
 
 
+def test_a_kernel_of_another_context_can_use_the_memory_until_it_has_ended(tmp_path):
+    own = ctypes.c_void_p()
+    cu.cuCtxCreate_v2(ctypes.byref(own), 0, 0)
+    cu.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p()))
+    made = kernels.Kernels(main.SOURCE, tmp_path)
+    assert [main.launched_in(own, made, ctypes.c_void_p()) for _ in range(5)] == ["launched"] * 5
+    cu.cuCtxDestroy_v2(own)
+
+
 def test_threads_that_compile_the_same_source_share_one_file(tmp_path, monkeypatch):
     """Both threads have compiled and written before either renames its file."""
     both, replace, failed = threading.Barrier(2, timeout=60), kernels.os.replace, []
