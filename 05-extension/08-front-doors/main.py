@@ -56,7 +56,7 @@ def show_capsules():
     import toolkit  # noqa: F401  # isort: skip
     from cuda.core import Device
 
-    import dlpack
+    from common import dlpack
 
     device = Device()
     device.set_current()

@@ -2,8 +2,8 @@
 import weakref
 from ctypes import byref, c_void_p
 
+from common.dlpack import CUDA, make_capsule
 from common.driver import cu
-from dlpack import CUDA, make_capsule
 
 DISABLE_TIMING = 2  # CU_EVENT_DISABLE_TIMING
 

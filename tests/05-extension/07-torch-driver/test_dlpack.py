@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import dlpack
+from common.dlpack import exported
 from common.driver import cu, current, primary
 
 VERSION = (1, 1)
@@ -34,7 +35,7 @@ def test_all_tensors_of_one_memory_share_it_and_the_last_frees_it(memory):
     del first, owner
     assert not memory.freed
     del second
-    assert len(memory.freed) == 1 and not dlpack._exported
+    assert len(memory.freed) == 1 and not exported
 
 
 def test_a_capsule_that_is_never_used_frees_the_memory_too(memory):
@@ -42,7 +43,7 @@ def test_a_capsule_that_is_never_used_frees_the_memory_too(memory):
     del memory.memory
     assert not memory.freed
     del capsule
-    assert len(memory.freed) == 1 and not dlpack._exported
+    assert len(memory.freed) == 1 and not exported
 
 
 def test_a_consumer_of_the_older_struct_and_one_that_wants_a_copy_are_refused(memory):
@@ -50,7 +51,7 @@ def test_a_consumer_of_the_older_struct_and_one_that_wants_a_copy_are_refused(me
     for wanted in {}, {"max_version": (0, 8)}, {"max_version": VERSION, "copy": True}, {"max_version": VERSION, "dl_device": (dlpack.CUDA, 0)}:
         with pytest.raises(BufferError):
             owner.__dlpack__(**wanted)
-    assert not dlpack._exported
+    assert not exported
 
 
 def test_numpy_makes_a_read_only_array_of_read_only_memory(memory):
@@ -79,4 +80,4 @@ def test_the_consumers_stream_waits_for_the_producers_unless_it_declines():
         cu.cuStreamSynchronize(waits)
         del capsules
         cu.cuMemFree_v2(address)
-    assert not dlpack._exported
+    assert not exported

@@ -3,8 +3,8 @@
 # A producer for DLPack: device memory that other libraries use without a copy.
 import weakref
 
+from common.dlpack import CUDA, make_capsule
 from common.driver import cu
-from dlpack import CUDA, make_capsule
 
 DISABLE_TIMING = 2  # CU_EVENT_DISABLE_TIMING
 

@@ -9,8 +9,7 @@ import weakref
 
 import pytest
 
-import dlpack
-from common import driver
+from common import dlpack, driver
 
 
 class Owner:

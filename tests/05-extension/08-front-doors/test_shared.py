@@ -9,8 +9,8 @@ import pytest
 import torch
 from cuda.core.utils import StridedMemoryView
 
-import dlpack
 import toolkit  # noqa: F401
+from common import dlpack
 from common.driver import cu
 from conftest import COUNT
 

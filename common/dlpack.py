@@ -1,10 +1,10 @@
-# DLPack, in both versions: C structs with which libraries hand each other tensors without copying, in a Python capsule.
+# DLPack, in both versions: C structs with which libraries hand each other tensors without copying, in a Python capsule. Lesson 05-08 explains it.
 import ctypes
 import math
 import sys
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 
-CUDA = 2  # DLDeviceType
+CPU, CUDA = 1, 2  # DLDeviceType
 FLOAT = 2  # DLDataTypeCode
 VERSION = (1, 0)  # of the structs below
 READ_ONLY = 1  # a flag of a versioned tensor
@@ -44,7 +44,7 @@ class Versioned(Structure):  # DLManagedTensorVersioned
     _fields_ = [("major", c_uint32), ("minor", c_uint32), ("context", c_void_p), ("deleter", Deleter), ("flags", c_uint64), ("tensor", Tensor)]
 
 
-_alive: dict[int, tuple[object, ...]] = {}  # what a struct refers to, and the owner of its memory, by the address of the struct
+exported: dict[int, tuple[object, ...]] = {}  # what a struct refers to, and the owner of its memory, by the address of the struct
 
 
 @_immortal
@@ -52,7 +52,7 @@ _alive: dict[int, tuple[object, ...]] = {}  # what a struct refers to, and the o
 def _delete(address, is_at_the_end=sys.is_finalizing):
     """The consumer calls this when it no longer uses the memory."""
     if not is_at_the_end():
-        del _alive[address]
+        del exported[address]
 
 
 def _python(name, result, *arguments):
@@ -76,13 +76,13 @@ def _destroy(capsule, is_at_the_end=sys.is_finalizing):
             kind.from_address(_pointer(capsule, kind.NAME)).deleter(_pointer(capsule, kind.NAME))
 
 
-def make_capsule(address, shape, *, versioned, owner, read_only=False):
-    """A capsule for float32 numbers on device 0, stored row by row. `owner` stays alive until the consumer has called the deleter."""
+def make_capsule(address, shape, *, versioned, owner, read_only=False, device=(CUDA, 0)):
+    """A capsule for float32 numbers, stored row by row. `owner` stays alive until the consumer has called the deleter."""
     sizes = (c_int64 * len(shape))(*shape)
     strides = (c_int64 * len(shape))(*(math.prod(shape[place + 1 :]) for place in range(len(shape))))
-    tensor = Tensor(address, CUDA, 0, len(shape), FLOAT, 32, 1, sizes, strides, 0)
+    tensor = Tensor(address, *device, len(shape), FLOAT, 32, 1, sizes, strides, 0)
     made = Versioned(*VERSION, None, _delete, READ_ONLY if read_only else 0, tensor) if versioned else Unversioned(tensor, None, _delete)
-    _alive[ctypes.addressof(made)] = (made, sizes, strides, owner)
+    exported[ctypes.addressof(made)] = (made, sizes, strides, owner)
     return _new(ctypes.addressof(made), made.NAME, _destroy)
 
 
