@@ -27,6 +27,7 @@ HERE = ROOT / "common" / "book"
 LOCALE = HERE / "locale"
 BOOK = ROOT / "build" / "book"
 SOURCE = ROOT / "build" / "book-source"
+DOCTREES = ROOT / "build" / "book-doctrees"
 FILMS = ["who-am-i", "vector-add", "shared-memory", "warps", "reduction", "transpose", "matmul-warps"]  # the lessons that have one, by name
 BEHIND = ["common/glossary.md", "common/README.md", "common/simulator/README.md", "common/runtime/README.md", "tests/README.md"]
 LANGUAGES = {"cpp": "cpp", "cuda": "cuda", "python": "python", "make": "make", "cmake": "cmake"}
@@ -243,7 +244,7 @@ def sphinx(builder: str, out: pathlib.Path, language: str, locale: pathlib.Path,
     """Builds the book, or the messages of its pages, without some pages. Links to these are then unknown, which is no fault."""
     command = [str(ROOT / "build/python/bin/python3"), "-m", "sphinx", "-q", "-j", "auto", "-b", builder]
     command += ["-D", "exclude_patterns=" + ",".join(without), "-Q"] if builder == "gettext" else ["-W", "--keep-going"]
-    command += ["-c", str(HERE), "-d", str(ROOT / "build" / "book-doctrees" / f"{builder}-{language}"), str(SOURCE), str(out)]
+    command += ["-c", str(HERE), "-d", str(DOCTREES / f"{builder}-{language}"), str(SOURCE), str(out)]
     environment = {**os.environ, "BOOK_LANGUAGE": language, "BOOK_LOCALE": str(locale), "PYTHONPATH": str(HERE)}
     return subprocess.run(command, env=environment, check=False).returncode
 
