@@ -1,96 +1,104 @@
-// The right results in double precision, and the comparison of all results with them.
+// The right results in double precision. attention_exact.hpp compares results with them.
 #pragma once
-#include "04-kernels/random.hpp"
+#include "04-kernels/attention_exact.hpp"
 #include "shape.hpp"
 
-#include <cuda_bf16.h>
+#include <cuda_fp8.h>
 
-#include <cmath>
-#include <cstddef>
-
-// Fills a matrix with random normals times `factor`.
-extern "C" __global__ void fill(__nv_bfloat16* matrix, std::size_t count, unsigned seed, float factor) {
+// Fills the pages of a cache with the e4m3 numbers that are nearest to random normals, divided by the head's scale.
+extern "C" __global__ void fill_e4m3(unsigned char* cache, std::size_t count, unsigned seed, const float* scales,
+                                     int kv_heads, int head) {
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += threads) {
-    matrix[i] = __float2bfloat16_rn(factor * verify::normal(verify::hash(static_cast<unsigned>(i) ^ seed)));
+    const float number = __bfloat162float(
+        __float2bfloat16_rn(verify::normal(verify::hash(static_cast<unsigned>(i) ^ seed))));
+    cache[i] = __nv_cvt_float_to_fp8(number / scales[i / (kPage * head) % kv_heads], __NV_SATFINITE, __NV_E4M3);
   }
 }
 
-// How many elements of o and lse are wrong, and the sums of the squares of the errors and of the right values.
-struct Comparison {
-  unsigned wrong;
-  double errors, values;
-};
+__device__ inline float value_of_e4m3(unsigned char bits) {
+  const int exponent = bits >> 3 & 15, fraction = bits & 7;
+  const float value = exponent > 0 ? ldexpf(8 + fraction, exponent - 10) : ldexpf(fraction, -9);
+  return bits & 0x80 ? -value : value;
+}
 
-// A block compares a row of o, with kD threads, one for each element. In each step, a thread computes the score of one
-// key.
-//
-// The bounds: a score is a sum of kD products, so it may be wrong by kD × 2^-22 × the lengths of its vectors, and its
-// exponential by twice that, relatively. Rounding the exponential to bfloat16 adds 2^-8 together with the sum in the
-// denominator, and rounding o adds 2^-8 of its value.
-template <int kD>
-__device__ void compare_row(const Decode& p, Comparison* to) {
-  __shared__ double weights[kD], largest, length;
-  const std::size_t row = blockIdx.x;
-  const int pair = blockIdx.x / p.group, request = pair / p.kv_heads, head = pair % p.kv_heads;
-  const int keys = p.lengths[request], t = threadIdx.x;
-  const auto at = [](const void* matrix, std::size_t i) {
-    return double{__bfloat162float(static_cast<const __nv_bfloat16*>(matrix)[i])};
-  };
-  const auto row_of = [&](int key) {
-    const std::size_t page = p.table[static_cast<std::size_t>(request) * p.table_pitch + key / kPage];
-    return ((page * p.kv_heads + head) * kPage + key % kPage) * kD;
-  };
-  if (t == 0) largest = -INFINITY, length = 0;
-  double sum = 0, value = 0, magnitude = 0;
-  for (int first = 0; first < keys; first += kD) {
-    double score = -INFINITY;
-    if (first + t < keys) {
-      double squares_q = 0, squares_k = 0;
-      score = 0;
-      for (int i = 0; i < kD; ++i) {
-        const double a = at(p.q, row * kD + i), b = at(p.k, row_of(first + t) + i);
-        score += a * b, squares_q += a * a, squares_k += b * b;
+// Element `at` of the cache; `scale` is the head's.
+template <int kBytes>
+__device__ float element(const void* cache, std::size_t at, float scale) {
+  return kBytes == 2 ? float_of(cache, at) : scale * value_of_e4m3(static_cast<const unsigned char*>(cache)[at]);
+}
+
+// The first element of a key of a head of a request.
+__device__ inline std::size_t row_of(const Decode& p, int request, int head, int key, int columns) {
+  const std::size_t pitch = p.pitch, of_request = std::size_t(request) * pitch;
+  if (p.table == nullptr) return ((std::size_t(request) * p.kv_heads + head) * pitch * kPage + key) * columns;
+  const std::size_t page = p.table[of_request + key / kPage];
+  return ((page * p.kv_heads + head) * kPage + key % kPage) * columns;
+}
+
+// A block computes the rows of o that use a head of a request. Each thread computes the score of one row and one key of
+// each step, and then kD / kExactKeys elements of the row.
+template <int kD, int kBytes>
+__device__ void decode_exactly(const Decode& p, Exact* o, ExactRow* rows) {
+  constexpr int kEach = kD / kExactKeys;
+  __shared__ float q[kMostGroup][kD + 1], k[kExactKeys][kD + 1], v[kExactKeys][kD];
+  __shared__ double weights[kMostGroup][kExactKeys];
+  const int pair = blockIdx.x, request = pair / p.kv_heads, head = pair % p.kv_heads, keys = p.lengths[request];
+  const int y = threadIdx.x / kExactKeys, x = threadIdx.x % kExactKeys;
+  const std::size_t first = std::size_t(pair) * p.group;
+  const float k_scale = kBytes == 2 ? 1 : p.k_scales[head], v_scale = kBytes == 2 ? 1 : p.v_scales[head];
+  for (int i = threadIdx.x; i < kMostGroup * kD; i += blockDim.x) {
+    q[i / kD][i % kD] = i / kD < p.group ? float_of(p.q, first * kD + i) : 0;
+  }
+  double largest = -INFINITY, sum = 0, length = 0, value[kEach] = {}, magnitude[kEach] = {};
+  for (int from = 0; from < keys; from += kExactKeys) {
+    __syncthreads();
+    for (int i = threadIdx.x; i < kExactKeys * kD; i += blockDim.x) {
+      if (from + i / kD >= keys) continue;
+      const std::size_t at = row_of(p, request, head, from + i / kD, kD) + i % kD;
+      k[i / kD][i % kD] = element<kBytes>(p.k, at, k_scale);
+      v[i / kD][i % kD] = element<kBytes>(p.v, at, v_scale);
+    }
+    __syncthreads();
+    double score = 0, of_q = 0, of_k = 0;
+    for (int i = 0; i < kD; ++i) {
+      score += double{q[y][i]} * k[x][i];
+      of_q += q[y][i] * q[y][i], of_k += k[x][i] * k[x][i];
+    }
+    const bool used = from + x < keys;
+    score = used ? score * p.scale : -INFINITY;
+    if (used) length = max(length, sqrt(of_q * of_k) * p.scale);
+    double most = max(score, largest);
+    for (int i = 1; i < kExactKeys; i *= 2) most = max(most, __shfl_xor_sync(0xffffffff, most, i));
+    const double factor = exp(largest - most), weight = exp(score - most);
+    largest = most, sum = sum * factor + weight, weights[y][x] = weight;
+    __syncthreads();
+    for (int c = 0; c < kEach; ++c) value[c] *= factor, magnitude[c] *= factor;
+    for (int i = 0; i < kExactKeys && from + i < keys; ++i) {
+      for (int c = 0; c < kEach; ++c) {
+        const double product = weights[y][i] * v[i][x + c * kExactKeys];
+        value[c] += product, magnitude[c] += fabs(product);
       }
-      score *= p.scale;
-      weights[t] = sqrt(squares_q * squares_k) * p.scale;
-    } else {
-      weights[t] = 0;
     }
-    __syncthreads();
-    if (t == 0) {
-      for (int i = 0; i < kD; ++i) length = fmax(length, weights[i]);
-    }
-    __syncthreads();
-    weights[t] = score;
-    const double before = largest;
-    __syncthreads();
-    if (t == 0) {
-      for (int i = 0; i < kD; ++i) largest = fmax(largest, weights[i]);
-    }
-    __syncthreads();
-    const double factor = exp(before - largest);
-    weights[t] = exp(score - largest);
-    __syncthreads();
-    sum *= factor, value *= factor, magnitude *= factor;
-    for (int i = 0; i < kD && first + i < keys; ++i) {
-      const double product = weights[i] * at(p.v, row_of(first + i) + t);
-      sum += weights[i], value += product, magnitude += fabs(product);
-    }
-    __syncthreads();
   }
-  const double right = keys > 0 ? value / sum : 0, lse = keys > 0 ? largest + log(sum) : -INFINITY;
-  const double found = at(p.o, row * kD + t), error = found - right, of_score = length * kD * 0x1p-22 + 0x1p-18;
-  const double bound = (0x1p-8 + 2 * of_score) * (keys > 0 ? magnitude / sum : 0) + 0x1p-8 * fabs(found);
-  bool is_wrong = !(fabs(error) <= bound);  // true for NaN
-  if (t == 0) is_wrong |= keys > 0 ? !(fabs(p.lse[row] - lse) <= of_score + 0x1p-20 * fabs(lse)) : p.lse[row] != lse;
-  if (is_wrong) atomicAdd(&to->wrong, 1);
-  atomicAdd(&to->errors, error * error), atomicAdd(&to->values, right * right);
+  for (int i = 1; i < kExactKeys; i *= 2) {
+    sum += __shfl_xor_sync(0xffffffff, sum, i);
+    length = max(length, __shfl_xor_sync(0xffffffff, length, i));
+  }
+  if (y >= p.group) return;
+  for (int c = 0; c < kEach; ++c) {
+    o[(first + y) * kD + x + c * kExactKeys] =
+        keys > 0 ? Exact{static_cast<float>(value[c] / sum), static_cast<float>(magnitude[c] / sum)} : Exact{0, 0};
+  }
+  if (x == 0) rows[first + y] = {keys > 0 ? largest + log(sum) : -INFINITY, length};
 }
 
-#define COMPARE(d)                                                                                          \
-  extern "C" __global__ void __launch_bounds__(d) compare_##d(const Decode p, Comparison* to) { \
-    compare_row<d>(p, to);                                                                                  \
+#define DECODE_EXACT(d, bytes)                                                        \
+  extern "C" __global__ void __launch_bounds__(kExactKeys* kMostGroup)                \
+      decode_exact_##d##_##bytes(const Decode p, Exact* o, ExactRow* rows) {          \
+    decode_exactly<d, bytes>(p, o, rows);                                             \
   }
-COMPARE(64)
-COMPARE(128)
+DECODE_EXACT(64, 2)
+DECODE_EXACT(128, 2)
+DECODE_EXACT(64, 1)
+DECODE_EXACT(128, 1)

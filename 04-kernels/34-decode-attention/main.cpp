@@ -1,201 +1,340 @@
-// Attention of one new token for each request. All results are compared with double precision, then the kernels are
-// timed with random normals.
-//   --verify   only verifies small problems
+// Attention of one new token for each request, one idea after the other, for compute capability 8.0 and later. Each
+// kernel is verified against double precision, then timed with random normals, in a graph.
+//   --verify                  only verifies small problems
+//   --profile REQUESTS KEYS   launches each kernel once, for a profiler
+//   --list                    prints the kernels of the last table, for beside_torch.py
 #include "04-kernels/sustained.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
-#include "shape.hpp"
+#include "problem.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <numeric>
+#include <cstring>
+#include <iterator>
+#include <memory>
 #include <string>
-#include <vector>
+
+constexpr int kLongestBar = 20;        // characters
+constexpr double kBudget = 0.1;        // seconds of measurement per kernel
+constexpr double kShortBudget = 0.01;  // on a slow device
+constexpr int kLaunches = 20;          // in a graph
 
 struct Rung {
-  const char *kernel, *idea;
-  int head, threads, bytes, blocks;  // elements of a row; a block's threads and shared memory; blocks that must fit
+  const char *name, *kernel, *idea;
+  int head, bytes;  // elements of a row; shared memory of a block
+  bool grouped;
+  Schedule schedule;
+  Cache cache;
 };
-constexpr Rung kRungs[] = {
-    {"decode_128_3", "two blocks", 128, kThreads, kSharedBytes<128, 3>, 2},
-    {"decode_128_6", "one block", 128, kThreads, kSharedBytes<128, 6>, 1},
-    {"decode_64_6", "", 64, kThreads, kSharedBytes<64, 6>, 2},
+template <class S>
+constexpr Rung rung(const char* name, const char* kernel, const char* idea = "") {
+  return {name, kernel, idea, S::kHead, kSharedBytes<S>, S::kGrouped, S::kSchedule, {S::kPaged, S::kBytes}};
+}
+
+constexpr Rung kEven = rung<Even<128>>("even", "even_128", "equal work for all blocks");
+constexpr Rung kFp8 = rung<Fp8<128>>("fp8", "fp8_128", "a cache of 8-bit elements");
+constexpr Rung kLadder[] = {
+    rung<PerHead<128>>("per_head", "per_head_128", "a block for each head of q"),
+    rung<Grouped<128>>("grouped", "grouped_128", "a block for each head of k and v"),
+    rung<Split<128>>("split", "split_128", "several blocks for each head"),
+    rung<Paged<128>>("paged", "paged_128", "pages, found in a table"),
+    kEven,
+    kFp8,
+};
+constexpr Rung kOthers[] = {
+    rung<SplitPerHead<128>>("(control)", "split_per_head_128", "split, but not grouped"),
+    rung<Even<64>>("even", "even_64"),
+    rung<Fp8<64>>("fp8", "fp8_64"),
 };
 
-struct Size {
-  std::vector<int> lengths;  // keys of each request
-  int kv_heads, group, head;
-  float factor = 1;  // of the random normals in q
+// Lengths, heads of k and v, group, elements of a row: no keys, one key, one key more or less than a page or a step of
+// a block, more requests than a warp has lanes, and scores whose exponentials are infinite.
+const Size kProblems[] = {
+    {{1}, 1, 1, 128},
+    {{0, 15, 16, 17}, 2, 4, 128},
+    {{300, 0, 127, 600, 128, 129}, 1, 8, 128, 60},
+    {{1100}, 2, 16, 128},
+    {{0, 255, 256, 257}, 1, 3, 64},
+    {std::vector<int>(40, 20), 2, 2, 64, 30},
 };
 
-class Problem {
+int attribute(CUdevice_attribute which) {
+  CUdevice device;
+  int value;
+  CU_CHECK(cuCtxGetDevice(&device));
+  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+// A graph that consists of launches of a kernel, one after the other.
+class Graph {
  public:
-  Problem(const cu::Module& module, const Size& size) : module_(module), size_(size) {
-    int multiprocessors;
-    CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
-    most_blocks_ = 2 * multiprocessors;
-    const int requests = static_cast<int>(size.lengths.size());
-    int pitch = 1, pages = 0;
-    for (const int keys : size.lengths) {
-      pitch = std::max(pitch, (keys + kPage - 1) / kPage);
-      pages += (keys + kPage - 1) / kPage;
-    }
-    // The pages of all requests in an order that no kernel can know: multiples of a number without a common factor.
-    std::vector<int> table(std::size_t(requests) * pitch, -1);
-    int step = static_cast<int>(pages * 0.618) + 1, page = 0;
-    while (std::gcd(step, std::max(pages, 1)) != 1) ++step;
-    for (int r = 0; r < requests; ++r) {
-      for (int i = 0; i < (size.lengths[r] + kPage - 1) / kPage; ++i) {
-        table[std::size_t(r) * pitch + i] = page = (page + step) % pages;
-      }
-    }
-    rows_ = std::size_t(requests) * size.kv_heads * size.group;
-    const std::size_t of_cache = std::size_t(pages) * size.kv_heads * kPage * size.head;
-    q_ = cu::Memory(2 * rows_ * size.head), o_ = cu::Memory(2 * rows_ * size.head), lse_ = cu::Memory(4 * rows_);
-    k_ = cu::Memory(2 * of_cache + 16), v_ = cu::Memory(2 * of_cache + 16);
-    fill(q_, rows_ * size.head, 1, size.factor), fill(k_, of_cache, 2, 1), fill(v_, of_cache, 3, 1);
-    table_ = cu::Memory(sizeof(int) * table.size()), lengths_ = cu::Memory(sizeof(int) * requests);
-    CU_CHECK(cuMemcpyHtoD(table_.address, table.data(), sizeof(int) * table.size()));
-    CU_CHECK(cuMemcpyHtoD(lengths_.address, size.lengths.data(), sizeof(int) * requests));
-    parts_ = cu::Memory(sizeof(float) * std::size_t(most_blocks_) * kPartFloats<128>);
-    done_ = cu::Memory(sizeof(unsigned) * requests * size.kv_heads);
-    CU_CHECK(cuMemsetD32(done_.address, 0, std::size_t(requests) * size.kv_heads));
-    const auto pointer = [](const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); };
-    decode_ = {pointer(q_),
-               pointer(k_),
-               pointer(v_),
-               static_cast<int*>(pointer(table_)),
-               static_cast<int*>(pointer(lengths_)),
-               pointer(o_),
-               static_cast<float*>(pointer(lse_)),
-               static_cast<float*>(pointer(parts_)),
-               static_cast<unsigned*>(pointer(done_)),
-               requests,
-               size.kv_heads,
-               size.group,
-               pitch,
-               1 / std::sqrt(static_cast<float>(size.head))};
-    clear();
+  template <class Launch>
+  Graph(int launches, const Launch& launch) {
+    const cu::Stream stream;
+    CUgraph graph;
+    CU_CHECK(cuStreamBeginCapture(stream.handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    for (int i = 0; i < launches; ++i) launch(stream.handle);
+    CU_CHECK(cuStreamEndCapture(stream.handle, &graph));
+    CU_CHECK(cuGraphInstantiate(&executable_, graph, 0));
+    CU_CHECK(cuGraphDestroy(graph));
   }
-
-  const Size& size() const { return size_; }
-  // Bytes of k and v that must be loaded.
-  double bytes() const {
-    const double keys = std::accumulate(size_.lengths.begin(), size_.lengths.end(), 0.0);
-    return 4 * keys * size_.kv_heads * size_.head;
-  }
-
-  void launch(const Rung& rung, CUstream stream = nullptr) const {
-    Decode decode = decode_;
-    void* arguments[] = {&decode};
-    const CUfunction function = module_.function(rung.kernel);
-    CU_CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, rung.bytes));
-    CU_CHECK(cuLaunchKernel(function, most_blocks_ / 2 * rung.blocks, 1, 1, rung.threads, 1, 1, rung.bytes, stream,
-                            arguments, nullptr));
-  }
-
-  struct Comparison {  // as in exact.hpp
-    unsigned wrong;
-    double errors, values;
-    double relative() const { return std::sqrt(errors / values); }
-  };
-  std::vector<char> bits() const {
-    std::vector<char> bits((2 * size_.head + 4) * rows_);
-    CU_CHECK(cuMemcpyDtoH(bits.data(), o_.address, 2 * size_.head * rows_));
-    CU_CHECK(cuMemcpyDtoH(bits.data() + 2 * size_.head * rows_, lse_.address, 4 * rows_));
-    return bits;
-  }
-  Comparison compare() const {
-    Decode decode = decode_;
-    cu::Memory comparison(sizeof(Comparison));
-    CU_CHECK(cuMemsetD8(comparison.address, 0, sizeof(Comparison)));
-    void* arguments[] = {&decode, &comparison.address};
-    const std::string kernel = "compare_" + std::to_string(size_.head);
-    CU_CHECK(cuLaunchKernel(module_.function(kernel.c_str()), static_cast<unsigned>(rows_), 1, 1, size_.head, 1, 1, 0,
-                            nullptr, arguments, nullptr));
-    Comparison found;
-    CU_CHECK(cuMemcpyDtoH(&found, comparison.address, sizeof found));
-    clear();
-    return found;
-  }
+  ~Graph() { CU_REPORT(cuGraphExecDestroy(executable_)); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  void launch() const { CU_CHECK(cuGraphLaunch(executable_, nullptr)); }
 
  private:
-  void clear() const {
-    CU_CHECK(cuMemsetD8(o_.address, 0xff, 2 * rows_ * size_.head));
-    CU_CHECK(cuMemsetD8(lse_.address, 0xff, 4 * rows_));
-  }
-  void fill(const cu::Memory& memory, std::size_t count, unsigned seed, float factor) const {
-    CUdeviceptr address = memory.address;
-    seed *= 0x9e3779b9U;
-    void* arguments[] = {&address, &count, &seed, &factor};
-    const auto blocks = static_cast<unsigned>(std::min<std::size_t>(count / 256 + 1, 4096));
-    CU_CHECK(cuLaunchKernel(module_.function("fill"), blocks, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr));
-  }
-
-  const cu::Module& module_;
-  Size size_;
-  int most_blocks_;
-  std::size_t rows_;
-  cu::Memory q_, k_, v_, o_, lse_, table_, lengths_, parts_, done_;
-  Decode decode_;
+  CUgraphExec executable_;
 };
 
 class Lesson {
  public:
+  // Verifies every kernel with small problems, also in a graph. Returns whether all results were right.
   bool verify() const {
-    const Size sizes[] = {{{1}, 1, 1, 128},
-                          {{0, 63, 64, 65}, 2, 4, 128},
-                          {{300, 0, 17, 1000, 1}, 2, 8, 128, 20},
-                          {{2000}, 1, 16, 128},
-                          {{15, 16, 700}, 3, 3, 64},
-                          {{40, 1, 90, 0, 12}, 8, 4, 64, 5}};
     int wrong = 0;
-    for (const Size& size : sizes) {
-      const Problem problem(module_, size);
-      for (const Rung& rung : kRungs) {
-        if (rung.head != size.head) continue;
-        problem.launch(rung);
-        const std::vector<char> bits = problem.bits();
-        const Problem::Comparison found = problem.compare();
-        problem.launch(rung);
-        const bool same = problem.bits() == bits;
-        if (found.wrong > 0 || !same) ++wrong, std::printf("WRONG: %s, %zu requests: %u elements, same %d\n", rung.kernel, size.lengths.size(), found.wrong, same);
+    std::vector<Rung> all(std::begin(kLadder), std::end(kLadder));
+    all.insert(all.end(), std::begin(kOthers), std::end(kOthers));
+    for (const Size& size : kProblems) {
+      for (const Cache& cache : {Cache{false, 2}, {true, 2}, {true, 1}}) {
+        const Problem problem(module_, size, cache, true);
+        for (const Rung& rung : all) wrong += rung.head == size.head && fits(rung, problem) && !is_right(rung, problem);
       }
     }
-    if (wrong == 0) std::printf("%zu small problems: all results are right, and the same in a second run\n", std::size(sizes));
+    if (wrong == 0) {
+      std::printf("%zu small problems: all results are right, and have the same bits in a graph\n",
+                  std::size(kProblems));
+    }
     return wrong == 0;
   }
 
-  bool compare() const {
+  bool climb() const {
+    const auto sizes = [&](std::vector<int> lengths) {
+      if (!is_fast_) {
+        for (int& length : lengths) length = std::max(1, length / 128);
+      }
+      return lengths;
+    };
+    std::vector<int> ragged(16, 1024);
+    ragged[5] = 65536;
+    return table("one request of 64 Ki keys", sizes({65536})) &&
+           table("16 requests of 16 Ki keys", sizes(std::vector<int>(is_fast_ ? 16 : 4, 16384))) &&
+           table("15 requests of 1 Ki keys, and one of 64 Ki", sizes(ragged));
+  }
+
+  // The last kernels for each size.
+  bool compare_sizes() const {
+    if (!is_fast_) return true;
+    std::printf("\nrequests  keys        MB       us    GB/s    error   fp8, us    GB/s    error\n");
+    for (const int requests : {1, 16, 64}) {
+      for (const int keys : {4096, 16384, 65536}) {
+        std::printf("%-9d %-6d", requests, keys);
+        for (const Rung& rung : {kEven, kFp8}) {
+          const std::unique_ptr<Problem> problem = allocated(std::vector<int>(requests, keys), rung.cache);
+          if (!problem) {
+            std::printf("  not enough memory");
+            break;
+          }
+          launch(rung, *problem);
+          const Problem::Comparison found = problem->compare();
+          if (found.wrong > 0) {
+            std::printf(" WRONG: not timed\n");
+            return false;
+          }
+          const double time = seconds(rung, *problem), speed = problem->bytes() / time / 1e9;
+          if (rung.cache.bytes == 2) std::printf(" %7.0f", problem->bytes() / 1e6);
+          std::printf("%s%8.1f %7.0f  %.5f", rung.cache.bytes == 2 ? " " : "  ", time * 1e6, speed, found.relative());
+        }
+        std::printf("\n");
+      }
+    }
+    return true;
+  }
+
+  void profile(int requests, int keys) const {
+    for (const Cache& cache : {Cache{false, 2}, {true, 2}, {true, 1}}) {
+      const Problem problem(module_, {std::vector<int>(requests, keys), kKvHeads, kGroup, 128}, cache);
+      for (const Rung& rung : kLadder) {
+        if (fits(rung, problem)) launch(rung, problem);
+      }
+      if (fits(kOthers[0], problem)) launch(kOthers[0], problem);
+      CU_CHECK(cuCtxSynchronize());
+    }
+  }
+
+  void list() const {
+    for (const Rung& rung : {kEven, kFp8}) {
+      std::printf("%s %d %d %d %d\n", rung.kernel, kBlocks * multiprocessors_, kThreads, rung.bytes,
+                  kBlocks * multiprocessors_ * 2 * kPartFloats);
+    }
+  }
+
+ private:
+  static constexpr int kKvHeads = 8, kGroup = 4;
+
+  static bool fits(const Rung& rung, const Problem& problem) {
+    return rung.cache.paged == problem.cache().paged && rung.cache.bytes == problem.cache().bytes;
+  }
+  std::unique_ptr<Problem> allocated(const std::vector<int>& lengths, const Cache& cache) const {
+    std::size_t free, all, keys = 0;
+    CU_CHECK(cuMemGetInfo(&free, &all));
+    for (const int length : lengths) keys = std::max(keys, std::size_t(length));
+    if (lengths.size() * keys * kKvHeads * 128 * cache.bytes * 2 > free / 10 * 9) return nullptr;
+    return std::make_unique<Problem>(module_, Size{lengths, kKvHeads, kGroup, 128}, cache);
+  }
+  // Whether a small problem takes less than a millisecond.
+  bool measure_whether_fast() const {
+    const Problem trial(module_, {{128}, 1, 1, 128}, {true, 2});
+    return cu::median_device_seconds([&] { launch(kEven, trial); }, 1) < 1e-3;
+  }
+
+  void launch(const Rung& rung, const Problem& problem, CUstream stream = nullptr) const {
+    Decode decode = problem.decode();
+    void* arguments[] = {&decode};
+    const int heads = problem.heads() * (rung.grouped ? 1 : decode.group), room = kBlocks * multiprocessors_;
+    decode.splits = rung.schedule == Schedule::kSplit ? std::max(1, room / heads) : 1;
+    const int blocks = rung.schedule == Schedule::kEven ? room : heads * decode.splits;
+    const CUfunction function = module_.function(rung.kernel);
+    CU_CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, rung.bytes));
+    CU_CHECK(cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, rung.bytes, stream, arguments, nullptr));
+  }
+
+  // The time of one launch in a graph.
+  double seconds(const Rung& rung, const Problem& problem) const {
+    return seconds([&](CUstream stream) { launch(rung, problem, stream); });
+  }
+  template <class Launch>
+  double seconds(const Launch& launch) const {
+    const int launches = is_fast_ ? kLaunches : 1;
+    const Graph graph(launches, launch);
+    return sustained_seconds([&] { graph.launch(); }, is_fast_ ? kBudget : kShortBudget) / launches;
+  }
+  // The time to read k and v, and nothing else.
+  double reading(const Problem& problem) const {
+    CUdeviceptr k = problem.k(), v = problem.v(), to = k;
+    std::size_t vectors = static_cast<std::size_t>(problem.bytes_of_cache() / 32);
+    return seconds([&](CUstream stream) {
+      void* arguments[] = {&k, &v, &vectors, &to};
+      CU_CHECK(cuLaunchKernel(module_.function("read"), 8 * multiprocessors_, 1, 1, 256, 1, 1, 0, stream, arguments,
+                              nullptr));
+    });
+  }
+
+  bool is_right(const Rung& rung, const Problem& problem) const {
+    launch(rung, problem);
+    const auto o = problem.o();
+    const auto lse = problem.lse();
+    const unsigned wrong = problem.compare().wrong;
+    CU_CHECK(cuCtxSynchronize());  // the graph's stream does not wait for the default stream, which clears the results
+    Graph(1, [&](CUstream stream) { launch(rung, problem, stream); }).launch();
+    const bool same = problem.o() == o && problem.lse() == lse;
+    problem.compare();
+    if (wrong > 0 || !same) {
+      const Size& size = problem.size();
+      std::printf("WRONG: %s, %zu requests with up to %d keys, rows of %d elements: ", rung.name, size.lengths.size(),
+                  *std::max_element(size.lengths.begin(), size.lengths.end()), size.head);
+      std::printf(wrong > 0 ? "%u results\n" : "other bits in a graph\n", wrong);
+    }
+    return wrong == 0 && same;
+  }
+
+  bool table(const char* title, const std::vector<int>& lengths) const {
+    std::printf("\n%-44s  MB       us    GB/s    error  of reading\n", title);
     bool right = true;
-    std::printf("requests  keys     kernel          MB      us    GB/s    error\n");
-    for (const auto& [requests, keys] : {std::pair{1, 4096}, {1, 16384}, {1, 65536}, {16, 4096}, {16, 16384}, {16, 65536}, {64, 4096}, {64, 16384}}) {
-      const Problem problem(module_, {std::vector<int>(requests, keys), 8, 4, 128});
-      for (const Rung& rung : kRungs) {
-        if (rung.head != 128) continue;
-        problem.launch(rung);
-        const Problem::Comparison found = problem.compare();
-        right &= found.wrong == 0;
-        const double seconds = sustained_seconds([&] { problem.launch(rung); }, 0.1);
-        std::printf("%-9d %-8d %-12s %7.1f %7.1f %7.0f  %.5f %s\n", requests, keys, rung.kernel, problem.bytes() / 1e6, seconds * 1e6, problem.bytes() / seconds / 1e9, found.relative(), found.wrong > 0 ? "WRONG" : "");
+    std::unique_ptr<Problem> problem;
+    std::vector<unsigned short> in_bfloat16;
+    double time_to_read = 0;
+    for (const Rung& rung : ladder()) {
+      if (!problem || !fits(rung, *problem)) {
+        problem.reset();
+        problem = allocated(lengths, rung.cache);
+        if (!problem) {
+          std::printf("%-10s not enough memory\n", rung.name);
+          continue;
+        }
+        time_to_read = reading(*problem) / problem->bytes_of_cache();
+      }
+      launch(rung, *problem);
+      const std::vector<unsigned short> o = problem->o();
+      const Problem::Comparison found = problem->compare();
+      right &= found.wrong == 0;
+      std::printf("%-10s %-32s", rung.name, rung.idea);
+      if (found.wrong > 0) {
+        std::printf("  WRONG: not timed\n");
+        continue;
+      }
+      const double time = seconds(rung, *problem), share = time_to_read * problem->bytes() / time;
+      std::printf("%5.0f %8.1f %7.0f  %.5f  %4.2f %s\n", problem->bytes() / 1e6, time * 1e6,
+                  problem->bytes() / time / 1e9, found.relative(), share, cu::bar(share, 1, kLongestBar).c_str());
+      if (rung.cache.bytes == 2) in_bfloat16 = o;
+      if (rung.cache.bytes == 1 && rung.cache.paged) {
+        std::printf("reading 8-bit elements alone: %.0f GB/s; they change o by %.4f (root mean square, relative)\n",
+                    1 / time_to_read / 1e9, difference(in_bfloat16, o));
       }
     }
     return right;
   }
+  static std::vector<Rung> ladder() {
+    std::vector<Rung> found(std::begin(kLadder), std::end(kLadder));
+    found.insert(found.begin() + 3, kOthers[0]);
+    return found;
+  }
+  static double difference(const std::vector<unsigned short>& a, const std::vector<unsigned short>& b) {
+    const auto number = [](unsigned short bits) {
+      const unsigned wide = unsigned{bits} << 16;
+      float value;
+      std::memcpy(&value, &wide, sizeof value);
+      return double{value};
+    };
+    double errors = 0, values = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double value = number(a[i]), error = number(b[i]) - value;
+      errors += error * error, values += value * value;
+    }
+    return std::sqrt(errors / values);
+  }
 
- private:
   const cu::Module module_{cu::image("kernels.ptx")};
+  const int multiprocessors_ = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  const bool is_fast_ = measure_whether_fast();
 };
+
+// Returns why the lesson cannot run on this device, or "".
+std::string obstacle() {
+  const int major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+            minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+            bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  if (major < 8) {
+    return "mma with bfloat16 needs compute capability 8.0, and this device has " + std::to_string(major) + "." +
+           std::to_string(minor);
+  }
+  const int needed = kSharedBytes<Even<128>> + static_cast<int>(8 * kMostRequests + 8 * kWarps * kMostGroup + 64);
+  if (bytes >= needed) return "";
+  return "a block needs " + std::to_string(needed) + " bytes of shared memory, and this device has " +
+         std::to_string(bytes);
+}
 
 int main(int argc, char** argv) try {
   const cu::Primary context;
+  if (const std::string reason = obstacle(); !reason.empty()) {
+    std::printf("skipped: %s\n", reason.c_str());
+    return 77;
+  }
   const std::string mode = argc > 1 ? argv[1] : "";
   const Lesson lesson;
+  if (mode == "--list") {
+    lesson.list();
+    return 0;
+  }
+  if (mode == "--profile" && argc > 3) {
+    lesson.profile(std::atoi(argv[2]), std::atoi(argv[3]));
+    return 0;
+  }
   if (mode == "--verify") return lesson.verify() ? 0 : 1;
   cu::print_device(context.device);
-  return lesson.verify() && lesson.compare() ? 0 : 1;
+  const bool right = lesson.verify();
+  return lesson.climb() && lesson.compare_sizes() && right ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

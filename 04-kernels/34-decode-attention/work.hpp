@@ -1,74 +1,106 @@
-// Which keys a block uses. The work consists of units of kUnit keys, request after request and head after head. Every
-// block gets as many of them as the others, so it may begin or end within the keys of a head.
+// Which keys a block uses, and in which order. Every head of every request has at least one step, because its result
+// must be stored even if it has no key.
 #pragma once
 #include "shape.hpp"
 
-// Some units of one head of one request.
-struct Part {
-  int request, head;
-  int first, last;    // units, counted from the head's first key
-  bool begins, ends;  // with the head's first or last unit
+// A position in the work of a block. `left`: how many steps the block still has from here on.
+struct Position {
+  int request, head, step, left;
 };
 
+// Consecutive steps of a block with the same head, and the blocks that share this head.
+struct Part {
+  int request, head, steps, first_block, last_block;
+  __device__ bool is_whole() const { return first_block == last_block; }
+};
+
+template <class S>
 class Work {
  public:
-  // Called by all threads. `starts` is shared memory.
-  __device__ Work(const Decode& p, int (&starts)[kMostRequests + 1]) : p_(p), starts_(starts) {
-    for (int r = threadIdx.x; r < p.requests; r += kThreads) starts[r + 1] = units_of(p.lengths[r]);
+  struct Memory {  // shared memory
+    int keys[kMostRequests];
+    int starts[kMostRequests + 1];  // the first step of each request, if all steps of all requests are numbered
+  };
+
+  // Called by all threads.
+  __device__ Work(const Decode& p, Memory& memory)
+      : memory_(memory), heads_(S::kGrouped ? p.kv_heads : p.kv_heads * p.group) {
+    for (int r = threadIdx.x; r < p.requests; r += kThreads) memory.keys[r] = p.lengths[r];
     __syncthreads();
-    if (threadIdx.x < 32) {  // a warp adds up 32 requests at a time
-      int before = 0;
-      for (int first = 0; first < p.requests; first += 32) {
-        const int r = first + threadIdx.x;
-        int sum = r < p.requests ? starts[r + 1] * p.kv_heads : 0;
-        for (int distance = 1; distance < 32; distance *= 2) {
-          const int other = __shfl_up_sync(0xffffffff, sum, distance);
-          if (threadIdx.x >= distance) sum += other;
-        }
-        if (r < p.requests) starts[r + 1] = before + sum;
-        before += __shfl_sync(0xffffffff, sum, 31);
-      }
-      if (threadIdx.x == 0) starts[0] = 0;
+    if constexpr (S::kSchedule == Schedule::kEven) {
+      if (threadIdx.x < 32) number_steps(p.requests);
+      __syncthreads();
+      all_ = memory.starts[p.requests], blocks_ = min(static_cast<int>(gridDim.x), all_);
+      const int begin = begin_of(blockIdx.x);
+      const int request = request_with(begin, p.requests), steps = steps_of(request);
+      const int at = begin - memory.starts[request];
+      first_ = {request, at / steps, at % steps, begin_of(blockIdx.x + 1) - begin};
+    } else {
+      splits_ = S::kSchedule == Schedule::kSplit ? p.splits : 1;
+      const int pair = blockIdx.x / splits_, part = blockIdx.x % splits_, steps = steps_of(pair / heads_);
+      const int used = min(splits_, steps), begin = part * steps / used;
+      first_ = {pair / heads_, pair % heads_, begin, part < used ? (part + 1) * steps / used - begin : 0};
     }
-    __syncthreads();
-    all_ = starts[p.requests];
-    blocks_ = min(static_cast<int>(gridDim.x), all_);  // the others have no work
-    next_ = begin(blockIdx.x), end_ = begin(blockIdx.x + 1);
   }
 
-  // A head without keys has one unit, too: its result must be stored.
-  __device__ static int units_of(int keys) { return max(1, (keys + kUnit - 1) / kUnit); }
+  __device__ int keys_of(int request) const { return memory_.keys[request]; }
+  __device__ int heads() const { return heads_; }
+  __device__ Position first() const { return first_; }
 
-  __device__ bool empty() const { return next_ >= end_; }
-  __device__ Part next() {
-    Part part;
-    while (starts_[request_ + 1] <= next_) ++request_;
-    const int units = units_of(p_.lengths[request_]), at = next_ - starts_[request_];
-    part.request = request_, part.head = at / units, part.first = at % units;
-    part.last = min(units, part.first + end_ - next_);
-    part.begins = part.first == 0, part.ends = part.last == units;
-    next_ += part.last - part.first;
-    return part;
+  __device__ void advance(Position& at) const {
+    --at.left;
+    if (++at.step < steps_of(at.request)) return;
+    at.step = 0;
+    if (++at.head < heads_) return;
+    at.head = 0, ++at.request;
   }
 
-  // The blocks that share the keys of this part's head: from the first one to the last one.
-  __device__ int first_block(const Part& part) const { return block_of(start_of(part)); }
-  __device__ int last_block(const Part& part) const {
-    return block_of(start_of(part) + units_of(p_.lengths[part.request]) - 1);
+  __device__ Part part(const Position& at) const {
+    const int steps = steps_of(at.request), count = min(at.left, steps - at.step);
+    if constexpr (S::kSchedule == Schedule::kEven) {
+      const int start = memory_.starts[at.request] + at.head * steps;
+      return {at.request, at.head, count, block_with(start), block_with(start + steps - 1)};
+    }
+    const int first = blockIdx.x / splits_ * splits_;
+    return {at.request, at.head, count, first, first + min(splits_, steps) - 1};
   }
 
  private:
-  __device__ int begin(int block) const {
-    return static_cast<int>(static_cast<long long>(all_) * min(block, blocks_) / blocks_);
-  }
-  __device__ int block_of(int unit) const {
-    return static_cast<int>(((unit + 1LL) * blocks_ - 1) / all_);
-  }
-  __device__ int start_of(const Part& part) const {
-    return starts_[part.request] + part.head * units_of(p_.lengths[part.request]);
+  __device__ int steps_of(int request) const {
+    return max(1, (memory_.keys[request] + kStepKeys<S> - 1) / kStepKeys<S>);
   }
 
-  const Decode& p_;
-  const int* starts_;
-  int all_, blocks_, next_, end_, request_ = 0;
+  // A warp adds up the steps of 32 requests at a time.
+  __device__ void number_steps(int requests) const {
+    int before = 0;
+    for (int first = 0; first < requests; first += 32) {
+      const int r = first + threadIdx.x;
+      int sum = r < requests ? steps_of(r) * heads_ : 0;
+      for (int distance = 1; distance < 32; distance *= 2) {
+        const int other = __shfl_up_sync(0xffffffff, sum, distance);
+        if (threadIdx.x >= distance) sum += other;
+      }
+      if (r < requests) memory_.starts[r + 1] = before + sum;
+      before += __shfl_sync(0xffffffff, sum, 31);
+    }
+    if (threadIdx.x == 0) memory_.starts[0] = 0;
+  }
+  __device__ int request_with(int step, int requests) const {
+    int low = 0, high = requests - 1;
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      (memory_.starts[middle + 1] <= step) ? low = middle + 1 : high = middle;
+    }
+    return low;
+  }
+
+  // If there are more blocks than steps, the last blocks have none.
+  __device__ int begin_of(int block) const {
+    return static_cast<int>(static_cast<long long>(all_) * min(block, blocks_) / blocks_);
+  }
+  __device__ int block_with(int step) const { return static_cast<int>(((step + 1LL) * blocks_ - 1) / all_); }
+
+  Memory& memory_;
+  int heads_, splits_ = 1, all_ = 0, blocks_ = 0;
+  Position first_{};
 };
