@@ -6,11 +6,13 @@
 
 template <class S>
 __device__ void decode(const Decode& p) {
-  extern __shared__ __align__(1024) char memory[];
+  extern __shared__ __align__(256) char memory[];
   __shared__ typename Work<S>::Memory of_work;
   __shared__ Totals totals;
+  __shared__ Shared shared;
   const Work<S> work(p, of_work);
   Ring<S> ring(p, work, ampere::shared_address(memory));
+  int shares = 0;
   for (Position at = work.first(); at.left > 0;) {
     const Part part = work.part(at);
     const std::size_t row = (std::size_t{static_cast<unsigned>(part.request)} * work.heads() + part.head) * rows_of<S>(p);
@@ -26,8 +28,13 @@ __device__ void decode(const Decode& p) {
         if (keys > 0) state.add(queries, ring.k(page), ring.v(page), keys, scale);
       }
     }
-    Merge<S>(p, part, work.heads()).run(state, memory + ring.used_offset(), S::kStages * kStageBytes<S>, totals);
+    Merge<S>(p, part, work.heads())
+        .merge_warps(state, memory + ring.used_offset(), S::kStages * kStageBytes<S>, totals);
+    if (part.is_whole()) continue;
+    if (threadIdx.x == 0) shared.parts[shares] = part;
+    ++shares;
   }
+  merge_shared<S>(p, shared, shares, work.heads());
 }
 
 #define KERNEL(name, ...)                                                                             \
@@ -46,17 +53,18 @@ KERNEL(fp8_64, Fp8<64>)
 
 KERNEL(split_per_head_128, SplitPerHead<128>)
 
-// Only reads both parts of the cache, to measure how fast the memory is. Stores nothing unless all vectors are ones.
+// Only reads both parts of the cache, to measure how fast the memory is. It stores nothing, unless the exclusive or of a
+// thread's vectors consists of ones.
 extern "C" __global__ void __launch_bounds__(256) read(const uint4* k, const uint4* v, std::size_t vectors, uint4* to) {
   constexpr int kAhead = 4;
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-  uint4 all{~0u, ~0u, ~0u, ~0u};
+  uint4 all{};
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < vectors; i += kAhead * threads) {
 #pragma unroll
     for (int j = 0; j < kAhead; ++j) {
       if (i + j * threads >= vectors) continue;
       const uint4 a = __ldg(k + i + j * threads), b = __ldg(v + i + j * threads);
-      all = {all.x & a.x & b.x, all.y & a.y & b.y, all.z & a.z & b.z, all.w & a.w & b.w};
+      all = {all.x ^ a.x ^ b.x, all.y ^ a.y ^ b.y, all.z ^ a.z ^ b.z, all.w ^ a.w ^ b.w};
     }
   }
   if ((all.x & all.y & all.z & all.w) == ~0u) *to = all;

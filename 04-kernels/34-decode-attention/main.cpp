@@ -212,7 +212,8 @@ class Lesson {
   }
   // The time to read k and v, and nothing else.
   double reading(const Problem& problem) const {
-    CUdeviceptr k = problem.k(), v = problem.v(), to = k;
+    const void *k = problem.decode().k, *v = problem.decode().v;
+    void* to = problem.decode().o;
     std::size_t vectors = static_cast<std::size_t>(problem.bytes_of_cache() / 32);
     return seconds([&](CUstream stream) {
       void* arguments[] = {&k, &v, &vectors, &to};

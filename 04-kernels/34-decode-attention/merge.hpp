@@ -38,11 +38,12 @@ class Merge {
   __device__ Merge(const Decode& p, const Part& part, int heads)
       : p_(p), part_(part), rows_(rows_of<S>(p)), pair_(std::size_t{static_cast<unsigned>(part.request)} * heads + part.head) {}
 
-  // `stages`: the address of the first warp's stage, and the distance to that of the next warp.
-  __device__ void run(const State<S>& state, char* stages, int distance, Totals& totals) const {
-    store(state, reinterpret_cast<float*>(stages + warp() * distance), totals[warp()]);
+  // Adds up what the warps know, and stores the result, or the block's part of it. `stages`: the address of the first
+  // warp's stage, and the distance to that of the next warp.
+  __device__ void merge_warps(const State<S>& state, char* stages, int distance, Totals& totals) const {
+    share(state, reinterpret_cast<float*>(stages + warp() * distance), totals[warp()]);
     __syncthreads();
-    for (int i = threadIdx.x; i < vectors(); i += kThreads) {
+    for (int i = threadIdx.x; i < rows_ * kAcross; i += kThreads) {
       const int row = i / kAcross, column = i % kAcross * 4;
       Merged merged;
 #pragma unroll
@@ -52,17 +53,44 @@ class Merge {
       }
       part_.is_whole() ? finish(row, column, merged) : store(row, column, merged);
     }
-    if (!part_.is_whole() && is_last()) merge_blocks();
     __syncthreads();  // the stages will be used for other pages
   }
 
- private:
-  static constexpr int kAcross = S::kHead / 4, kBatch = 8;
+  // Whether all other blocks that share the head have stored their parts, too. Called by one thread.
+  __device__ bool is_last() const {
+    const bool last = atomicAdd(p_.done + pair_, 1) == static_cast<unsigned>(part_.last_block - part_.first_block);
+    if (last) p_.done[pair_] = 0;  // for the next launch
+    return last;
+  }
 
-  __device__ int vectors() const { return rows_ * kAcross; }
+  // Adds up the parts in the order of the blocks. The loads of kBatch parts are in progress together.
+  __device__ void merge_blocks() const {
+    for (int i = threadIdx.x; i < rows_ * kAcross; i += kThreads) {
+      const int row = i / kAcross, column = i % kAcross * 4;
+      Merged merged;
+      for (int first = part_.first_block; first <= part_.last_block; first += kBatch) {
+        float2 totals[kBatch];
+        float4 values[kBatch];
+#pragma unroll
+        for (int b = 0; b < kBatch; ++b) {
+          float* const memory = memory_of(min(first + b, part_.last_block));
+          totals[b] = __ldcg(reinterpret_cast<const float2*>(total_in(memory, row)));
+          values[b] = __ldcg(reinterpret_cast<const float4*>(memory + row * S::kHead + column));
+        }
+#pragma unroll
+        for (int b = 0; b < kBatch; ++b) {
+          if (first + b <= part_.last_block) merged.add({totals[b].x, totals[b].y}, values[b]);
+        }
+      }
+      finish(row, column, merged);
+    }
+  }
+
+ private:
+  static constexpr int kAcross = S::kHead / 4, kBatch = 16;
 
   // Stores what the warp knows in shared memory.
-  __device__ void store(const State<S>& state, float* sums, Total (&totals)[kMostGroup]) const {
+  __device__ void share(const State<S>& state, float* sums, Total (&totals)[kMostGroup]) const {
     __syncwarp();  // all lanes have used the pages
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -88,44 +116,6 @@ class Merge {
     if (column == 0) *reinterpret_cast<float2*>(total_in(memory, row)) = {merged.total.largest, merged.total.sum};
   }
 
-  // Whether all other blocks that share the head have stored what they know.
-  __device__ bool is_last() const {
-    __shared__ bool found;
-    unsigned* const done = p_.done + pair_;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      found = atomicAdd(done, 1) == static_cast<unsigned>(part_.last_block - part_.first_block);
-      if (found) *done = 0;  // for the next launch
-      __threadfence();
-    }
-    __syncthreads();
-    return found;
-  }
-
-  // Adds up the parts in the order of the blocks. The loads of kBatch blocks are in progress together.
-  __device__ void merge_blocks() const {
-    for (int i = threadIdx.x; i < vectors(); i += kThreads) {
-      const int row = i / kAcross, column = i % kAcross * 4;
-      Merged merged;
-      for (int first = part_.first_block; first <= part_.last_block; first += kBatch) {
-        float2 totals[kBatch];
-        float4 values[kBatch];
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          float* const memory = memory_of(min(first + b, part_.last_block));
-          totals[b] = __ldcg(reinterpret_cast<const float2*>(total_in(memory, row)));
-          values[b] = __ldcg(reinterpret_cast<const float4*>(memory + row * S::kHead + column));
-        }
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) {
-          if (first + b <= part_.last_block) merged.add({totals[b].x, totals[b].y}, values[b]);
-        }
-      }
-      finish(row, column, merged);
-    }
-  }
-
   __device__ void finish(int row, int column, const Merged& merged) const {
     const std::size_t at = pair_ * rows_ + row;
     const float sum = merged.total.sum, scale = S::kBytes == 2 ? 1 : p_.v_scales[part_.head];
@@ -137,7 +127,27 @@ class Merge {
   }
 
   const Decode& p_;
-  const Part& part_;
+  const Part part_;
   int rows_;
   std::size_t pair_;  // the number of the head among those of all requests
 };
+
+// The parts that a block shares with others: none, one or two.
+struct Shared {
+  Part parts[2];
+  bool last[2];
+};
+template <class S>
+__device__ void merge_shared(const Decode& p, Shared& shared, int count, int heads) {
+  if (count == 0) return;
+  __threadfence();  // the parts are stored before they are counted
+  __syncthreads();
+  if (threadIdx.x < count) {
+    shared.last[threadIdx.x] = Merge<S>(p, shared.parts[threadIdx.x], heads).is_last();
+    __threadfence();  // the other blocks' parts are loaded after they have been counted
+  }
+  __syncthreads();
+  for (int i = 0; i < count; ++i) {
+    if (shared.last[i]) Merge<S>(p, shared.parts[i], heads).merge_blocks();
+  }
+}

@@ -1,4 +1,5 @@
-// The products of a warp's rows of q with a page of keys, and of weights with a page of values.
+// What a warp does with a page: it copies a page to shared memory, multiplies its rows of q by the keys, and weights by
+// the values.
 #pragma once
 #include "04-kernels/tiles.hpp"
 #include "shape.hpp"
@@ -21,6 +22,21 @@ __device__ inline Pairs neighbors(unsigned a, unsigned b) {
 }
 __device__ inline Pairs alternating(unsigned a, unsigned b) {
   return {{widened(a, 0x2404), widened(b, 0x2404)}, {widened(a, 0x3414), widened(b, 0x3414)}};
+}
+
+// Starts to copy the rows of a page that belong to one head. Of these, `rows` exist. The others become zero: they may
+// contain anything, and 0 × NaN is NaN.
+template <class S>
+__device__ void copy_page(unsigned to, const void* from, int rows) {
+  constexpr int kColumns = S::kHead * S::kBytes / kElementBytes;
+  constexpr int kAcross = kColumns / kVector, kRowStep = 32 / kAcross;
+  const int row = lane() / kAcross, vector = lane() % kAcross;
+#pragma unroll
+  for (int i = 0; i < kPage; i += kRowStep) {
+    const bool inside = row + i < rows;
+    const int at = (inside ? row + i : 0) * kAcross + vector;
+    ampere::cp_async_or_zero(to + offset<kColumns>(row + i, vector), static_cast<const uint4*>(from) + at, inside);
+  }
 }
 
 template <class S>

@@ -57,9 +57,6 @@ class Problem {
            cache_.bytes;
   }
   double bytes_of_cache() const { return 2.0 * static_cast<double>(elements()) * cache_.bytes; }
-  // All bytes of k and of v.
-  CUdeviceptr k() const { return k_.address; }
-  CUdeviceptr v() const { return v_.address; }
 
   struct Comparison {  // as in attention_exact.hpp
     unsigned wrong;

@@ -1,6 +1,6 @@
-// The pages that a warp copies to shared memory, several steps ahead, across the ends of parts.
+// The pages that a warp copies to shared memory, some steps ahead, also across the ends of parts.
 #pragma once
-#include "04-kernels/tiles.hpp"
+#include "page.hpp"
 #include "work.hpp"
 
 template <class S>
@@ -28,8 +28,6 @@ class Ring {
   __device__ static int first_key(int step, int page) { return ((step * kWarps + warp()) * kPages<S> + page) * kPage; }
 
  private:
-  static constexpr int kColumns = S::kHead * S::kBytes / kElementBytes;  // of a tile of 2-byte elements
-
   __device__ unsigned stage(int number) const { return memory_ + number * kStageBytes<S>; }
 
   __device__ void copy() {
@@ -41,8 +39,8 @@ class Ring {
         const int rows = work_.keys_of(ahead_.request) - first_key(ahead_.step, i);
         if (rows <= 0) break;
         const std::size_t first = first_row(head, i) * S::kHead * S::kBytes;
-        copy_rows(to + i * kPageBytes<S>, static_cast<const char*>(p_.k) + first, rows);
-        copy_rows(to + (kPages<S> + i) * kPageBytes<S>, static_cast<const char*>(p_.v) + first, rows);
+        copy_page<S>(to + i * kPageBytes<S>, static_cast<const char*>(p_.k) + first, rows);
+        copy_page<S>(to + (kPages<S> + i) * kPageBytes<S>, static_cast<const char*>(p_.v) + first, rows);
       }
       work_.advance(ahead_);
       find_pages();
@@ -66,19 +64,6 @@ class Ring {
     if (S::kPaged) return (std::size_t{static_cast<unsigned>(pages_[page])} * p_.kv_heads + head) * kPage;
     const std::size_t of_head = std::size_t{static_cast<unsigned>(ahead_.request)} * p_.kv_heads + head;
     return of_head * p_.pitch * kPage + first_key(ahead_.step, page);
-  }
-
-  // Copies a page. Of its rows, `rows` exist. The others become zero, because they may contain anything, and 0 × NaN is
-  // NaN.
-  __device__ static void copy_rows(unsigned to, const char* from, int rows) {
-    constexpr int kAcross = kColumns / kVector, kRowStep = 32 / kAcross;
-    const int row = lane() / kAcross, vector = lane() % kAcross;
-#pragma unroll
-    for (int i = 0; i < kPage; i += kRowStep) {
-      const bool inside = row + i < rows;
-      ampere::cp_async_or_zero(to + offset<kColumns>(row + i, vector),
-                               from + ((inside ? row + i : 0) * kAcross + vector) * kVectorBytes, inside);
-    }
   }
 
   const Decode& p_;
