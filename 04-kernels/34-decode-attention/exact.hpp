@@ -3,23 +3,28 @@
 #include "04-kernels/attention_exact.hpp"
 #include "shape.hpp"
 
-#include <cuda_fp8.h>
-
-// Fills the pages of a cache with the e4m3 numbers that are nearest to random normals, divided by the head's scale.
-extern "C" __global__ void fill_e4m3(unsigned char* cache, std::size_t count, unsigned seed, const float* scales,
-                                     int kv_heads, int head) {
-  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += threads) {
-    const float number = __bfloat162float(
-        __float2bfloat16_rn(verify::normal(verify::hash(static_cast<unsigned>(i) ^ seed))));
-    cache[i] = __nv_cvt_float_to_fp8(number / scales[i / (kPage * head) % kv_heads], __NV_SATFINITE, __NV_E4M3);
-  }
+// The e4m3 number that is nearest to x, or 448, the largest one. There are eight steps from each power of two to the
+// next one, and below 2^-6, eight steps to zero.
+__device__ inline unsigned char e4m3_of(float x) {
+  const float magnitude = fminf(fabsf(x), 448);
+  const int exponent = magnitude < 0x1p-6f ? -6 : ilogbf(magnitude);
+  const int bits = (exponent + 6) * 8 + __float2int_rn(ldexpf(magnitude, 3 - exponent));
+  return static_cast<unsigned char>(x < 0 ? bits | 0x80 : bits);
 }
-
 __device__ inline float value_of_e4m3(unsigned char bits) {
   const int exponent = bits >> 3 & 15, fraction = bits & 7;
   const float value = exponent > 0 ? ldexpf(8 + fraction, exponent - 10) : ldexpf(fraction, -9);
   return bits & 0x80 ? -value : value;
+}
+
+// Fills the pages of a cache with the random normals of fill_normals, divided by the head's scale.
+extern "C" __global__ void fill_e4m3(unsigned char* cache, std::size_t count, unsigned seed, const float* scales,
+                                     int kv_heads, int head) {
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += threads) {
+    const float number = verify::normal(verify::hash(static_cast<unsigned>(i) ^ seed));
+    cache[i] = e4m3_of(__bfloat162float(__float2bfloat16_rn(number)) / scales[i / (kPage * head) % kv_heads]);
+  }
 }
 
 // Element `at` of the cache; `scale` is the head's.
@@ -93,10 +98,10 @@ __device__ void decode_exactly(const Decode& p, Exact* o, ExactRow* rows) {
   if (x == 0) rows[first + y] = {keys > 0 ? largest + log(sum) : -INFINITY, length};
 }
 
-#define DECODE_EXACT(d, bytes)                                                        \
-  extern "C" __global__ void __launch_bounds__(kExactKeys* kMostGroup)                \
-      decode_exact_##d##_##bytes(const Decode p, Exact* o, ExactRow* rows) {          \
-    decode_exactly<d, bytes>(p, o, rows);                                             \
+#define DECODE_EXACT(d, bytes)                                               \
+  extern "C" __global__ void __launch_bounds__(kExactKeys* kMostGroup)       \
+      decode_exact_##d##_##bytes(const Decode p, Exact* o, ExactRow* rows) { \
+    decode_exactly<d, bytes>(p, o, rows);                                    \
   }
 DECODE_EXACT(64, 2)
 DECODE_EXACT(128, 2)

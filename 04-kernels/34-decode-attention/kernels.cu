@@ -15,7 +15,8 @@ __device__ void decode(const Decode& p) {
   int shares = 0;
   for (Position at = work.first(); at.left > 0;) {
     const Part part = work.part(at);
-    const std::size_t row = (std::size_t{static_cast<unsigned>(part.request)} * work.heads() + part.head) * rows_of<S>(p);
+    const std::size_t row =
+        (std::size_t{static_cast<unsigned>(part.request)} * work.heads() + part.head) * rows_of<S>(p);
     Queries<S> queries;
     load_queries<S>(queries, static_cast<const __nv_bfloat16*>(p.q) + row * S::kHead, rows_of<S>(p));
     const float scale = p.scale * kLog2E * (S::kBytes == 2 ? 1 : p.k_scales[part.head]);
@@ -37,9 +38,9 @@ __device__ void decode(const Decode& p) {
   merge_shared<S>(p, shared, shares, work.heads());
 }
 
-#define KERNEL(name, ...)                                                                             \
+#define KERNEL(name, ...)                                                                                  \
   extern "C" __global__ void __launch_bounds__(kThreads, kBlocks) name(const __grid_constant__ Decode p) { \
-    decode<__VA_ARGS__>(p);                                                                           \
+    decode<__VA_ARGS__>(p);                                                                                \
   }
 
 KERNEL(per_head_128, PerHead<128>)
@@ -53,8 +54,8 @@ KERNEL(fp8_64, Fp8<64>)
 
 KERNEL(split_per_head_128, SplitPerHead<128>)
 
-// Only reads both parts of the cache, to measure how fast the memory is. It stores nothing, unless the exclusive or of a
-// thread's vectors consists of ones.
+// Only reads both parts of the cache, to measure how fast the memory is. It stores nothing, unless the exclusive or of
+// a thread's vectors consists of ones.
 extern "C" __global__ void __launch_bounds__(256) read(const uint4* k, const uint4* v, std::size_t vectors, uint4* to) {
   constexpr int kAhead = 4;
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;

@@ -36,7 +36,10 @@ template <class S>
 class Merge {
  public:
   __device__ Merge(const Decode& p, const Part& part, int heads)
-      : p_(p), part_(part), rows_(rows_of<S>(p)), pair_(std::size_t{static_cast<unsigned>(part.request)} * heads + part.head) {}
+      : p_(p),
+        part_(part),
+        rows_(rows_of<S>(p)),
+        pair_(std::size_t{static_cast<unsigned>(part.request)} * heads + part.head) {}
 
   // Adds up what the warps know, and stores the result, or the block's part of it. `stages`: the address of the first
   // warp's stage, and the distance to that of the next warp.

@@ -35,11 +35,23 @@ class Problem {
     fill_cache(poison);
     const auto pointer = [](const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); };
     const auto* const scales = static_cast<const float*>(pointer(scales_));
-    decode_ = {pointer(q_), pointer(k_), pointer(v_), scales, scales + size.kv_heads,
+    decode_ = {pointer(q_),
+               pointer(k_),
+               pointer(v_),
+               scales,
+               scales + size.kv_heads,
                cache.paged ? static_cast<const int*>(pointer(table_)) : nullptr,
-               static_cast<const int*>(pointer(lengths_)), pointer(o_), static_cast<float*>(pointer(lse_)),
-               static_cast<float*>(pointer(parts_)), static_cast<unsigned*>(pointer(done_)), requests(),
-               size.kv_heads, size.group, pitch_, 1, 1 / std::sqrt(static_cast<float>(size.head))};
+               static_cast<const int*>(pointer(lengths_)),
+               pointer(o_),
+               static_cast<float*>(pointer(lse_)),
+               static_cast<float*>(pointer(parts_)),
+               static_cast<unsigned*>(pointer(done_)),
+               requests(),
+               size.kv_heads,
+               size.group,
+               pitch_,
+               1,
+               1 / std::sqrt(static_cast<float>(size.head))};
     void* arguments[] = {&decode_, &exact_.address, &exact_rows_.address};
     launch("decode_exact_" + std::to_string(size.head) + "_" + std::to_string(cache.bytes), requests() * size.kv_heads,
            arguments);
@@ -96,8 +108,8 @@ class Problem {
   std::size_t rows() const { return std::size_t(heads()) * size_.group; }
   std::size_t elements() const { return std::size_t(pages_) * size_.kv_heads * kPage * size_.head; }
 
-  // The pages of all requests in an order that no kernel can guess: multiples of a number that has no common factor with
-  // their count. Entries that a kernel must not use are -1.
+  // The pages of all requests in an order that no kernel can guess: multiples of a number that has no common factor
+  // with their count. Entries that a kernel must not use are -1.
   void fill_table() {
     std::vector<int> table(std::size_t(requests()) * pitch_, -1);
     int step = static_cast<int>(pages_ * 0.618) + 1, page = 0;

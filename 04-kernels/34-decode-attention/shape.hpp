@@ -73,7 +73,7 @@ struct Decode {
   void* o;             // like q: `group` × kv_heads rows for each request
   float* lse;          // for each row of q, the logarithm of the sum of the exponentials of its scores
   float* parts;        // the results of blocks that share a head, two for each block
-  unsigned* done;      // for each head of each request, how many blocks have stored theirs; 0 before and after a launch
+  unsigned* done;  // for each head of each request, how many blocks have stored theirs; 0 before and after a launch
   int requests, kv_heads, group, pitch, splits;  // blocks that share a head with Schedule::kSplit
   float scale;
 };

@@ -2,8 +2,6 @@
 #pragma once
 #include "page.hpp"
 
-#include <cmath>
-
 constexpr float kLog2E = 1.44269504f, kLn2 = 0.693147181f;
 
 __device__ inline float exp2_approximately(float x) {

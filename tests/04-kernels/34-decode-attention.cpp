@@ -104,10 +104,10 @@ class Problem {
   void launch(CUfunction kernel) {
     CUdeviceptr addresses[5];
     for (int i = 0; i < 5; ++i) addresses[i] = on_device_[i].address;
-    void* arguments[] = {&addresses[0], &addresses[1], &addresses[2], &addresses[3], &addresses[4], &o_.address,
-                         &lse_.address, &parts_.address, &done_.address, &pitch_, &size_.group, &scale_};
-    CU_CHECK(cuLaunchKernel(kernel, size_.blocks, size_.heads, size_.requests(), 32, 1, 1, 0, nullptr, arguments,
-                            nullptr));
+    void* arguments[] = {&addresses[0], &addresses[1],   &addresses[2],  &addresses[3], &addresses[4], &o_.address,
+                         &lse_.address, &parts_.address, &done_.address, &pitch_,       &size_.group,  &scale_};
+    CU_CHECK(
+        cuLaunchKernel(kernel, size_.blocks, size_.heads, size_.requests(), 32, 1, 1, 0, nullptr, arguments, nullptr));
   }
   void clear() {
     CU_CHECK(cuMemsetD16(o_.address, kNaN, std::size_t(size_.rows()) * kHead));
@@ -286,8 +286,7 @@ TEST_CASE("a block stores its part once, and the last one stores o and lse") {
   const std::size_t parts = std::size_t{4} * kCounted.pairs() * kCounted.blocks * kCounted.group * (kHead + 2);
   const std::size_t results = std::size_t(kCounted.rows()) * (2 * kHead + 4), counters = 4 * kCounted.pairs();
   INFO("parts: " << parts << " bytes, results: " << results << " bytes");
-  CHECK(observed<Traffic>([](const Traffic& traffic) { return traffic.bytes().stored; }) <=
-        parts + results + counters);
+  CHECK(observed<Traffic>([](const Traffic& traffic) { return traffic.bytes().stored; }) <= parts + results + counters);
 }
 
 TEST_CASE("on a GPU, the kernel reaches 40% of the speed of the lesson's kernel") {
@@ -316,9 +315,22 @@ TEST_CASE("on a GPU, the kernel reaches 40% of the speed of the lesson's kernel"
       [&] { CU_CHECK(cuLaunchKernel(kernel, kSplits, kHeads, kRequests, 32, 1, 1, 0, nullptr, arguments, nullptr)); });
   using S = Even<64>;
   const auto pointer = [&](int i) { return reinterpret_cast<void*>(at[i]); };
-  Decode decode{pointer(0), pointer(1), pointer(2), nullptr, nullptr, static_cast<int*>(pointer(3)),
-                static_cast<int*>(pointer(4)), pointer(5), static_cast<float*>(pointer(6)),
-                static_cast<float*>(pointer(7)), static_cast<unsigned*>(pointer(8)), kRequests, kHeads, group, pitch, 1,
+  Decode decode{pointer(0),
+                pointer(1),
+                pointer(2),
+                nullptr,
+                nullptr,
+                static_cast<int*>(pointer(3)),
+                static_cast<int*>(pointer(4)),
+                pointer(5),
+                static_cast<float*>(pointer(6)),
+                static_cast<float*>(pointer(7)),
+                static_cast<unsigned*>(pointer(8)),
+                kRequests,
+                kHeads,
+                group,
+                pitch,
+                1,
                 scale};
   const unsigned blocks = kBlocks * attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device);
   void* of_lesson[] = {&decode};
