@@ -248,6 +248,12 @@ class Lesson {
           continue;
         }
         time_to_read = reading(*problem) / problem->bytes_of_cache();
+        std::printf("%-43s%7.1f  %8.1f  %5.3f\n",
+                    rung.cache.bytes == 1 ? "reading the cache, e4m3"
+                    : rung.cache.paged    ? "reading the cache, pages"
+                                          : "reading the cache, contiguous",
+                    problem->bytes_of_cache() / 1e6, time_to_read * problem->bytes_of_cache() * 1e6,
+                    1e-12 / time_to_read);
       }
       launch(rung, *problem);
       const std::vector<unsigned short> o = problem->o();
