@@ -105,5 +105,4 @@ __device__ void decode_exactly(const Decode& p, Exact* o, ExactRow* rows) {
   }
 DECODE_EXACT(64, 2)
 DECODE_EXACT(128, 2)
-DECODE_EXACT(64, 1)
 DECODE_EXACT(128, 1)

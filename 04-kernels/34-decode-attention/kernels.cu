@@ -50,7 +50,6 @@ KERNEL(paged_128, Paged<128>)
 KERNEL(even_128, Even<128>)
 KERNEL(fp8_128, Fp8<128>)
 KERNEL(even_64, Even<64>)
-KERNEL(fp8_64, Fp8<64>)
 
 KERNEL(split_per_head_128, SplitPerHead<128>)
 

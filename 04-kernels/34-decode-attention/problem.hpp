@@ -14,6 +14,7 @@
 struct Cache {
   bool paged;
   int bytes;  // of an element
+  bool operator==(const Cache& other) const { return paged == other.paged && bytes == other.bytes; }
 };
 
 struct Size {
