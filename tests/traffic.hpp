@@ -138,7 +138,7 @@ class Traffic {
         R"(\s*(@!?%\w+\s+)?(ld|st)\.((?:\w+\.)*?)(global|shared)\b([\w.:]*)\.[busf](\d+)\s+(.*);)");
     static const std::regex matrix(R"(\s*(@!?%\w+\s+)?(ld|st)matrix\.[\w.]*?\.x(\d)\b[\w.:]*\s+(.*);)");
     static const std::regex copy(R"(\s*(@!?%\w+\s+)?cp\.async\.c[ag]\.[\w.:]*\s+(\[.*\]),\s*(\[.*\]),\s*(\d+)(.*);)");
-    static const std::regex vector(R"(.*\.v(\d)\b.*)"), rest(R"((?:,\s*(%r\d+|\d+))?\s*)");
+    static const std::regex vector(R"(.*\.v(\d)\b.*)"), rest(R"((?:,\s*(%r\d+|\d+))?(?:,\s*%rd\d+)?\s*)");
     std::smatch found, of_rest;
     if (std::regex_match(line, found, access)) {
       std::smatch wide;

@@ -128,7 +128,7 @@ def main():
     print("\n".join(lines), flush=True)
     for requests in (1, 4, 16, 64):
         for keys in (4096, 16384, 65536):
-            numbers = compare(driver, kernels, requests, keys)
+            numbers = compare(driver, [kernel[1:] for kernel in kernels if int(kernel[0]) == requests], requests, keys)
             lines.append(f"{requests},{keys}," + ",".join(f"{x:.1f}" for x in numbers[:4]) + "," + ",".join(f"{x:.5f}" for x in numbers[4:]))
             print(lines[-1], flush=True)
             torch.cuda.empty_cache()

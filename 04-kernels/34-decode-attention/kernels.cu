@@ -26,7 +26,7 @@ __device__ void decode(const Decode& p) {
 #pragma unroll
       for (int page = 0; page < kPages<S>; ++page) {
         const int keys = work.keys_of(part.request) - Ring<S>::first_key(at.step, page);
-        if (keys > 0) state.add(queries, ring.k(page), ring.v(page), keys, scale);
+        if (keys > 0) state.add(queries, rows_of<S>(p), ring.k(page), ring.v(page), keys, scale);
       }
     }
     Merge<S>(p, part, work.heads())

@@ -64,6 +64,16 @@ int attribute(CUdevice_attribute which) {
   return value;
 }
 
+// How many blocks share the work of so many heads, if there is room for `room` blocks. With a few blocks less, there
+// may be as many for each head, or as many heads for each block. Then, if all requests have the same length, each block
+// has whole heads, or a part of one head.
+int even_blocks(int heads, int room) {
+  for (int blocks = room; 10 * blocks >= 9 * room; --blocks) {
+    if (blocks % heads == 0 || heads % blocks == 0) return blocks;
+  }
+  return room;
+}
+
 // A graph that consists of launches of a kernel, one after the other.
 class Graph {
  public:
@@ -148,7 +158,7 @@ class Lesson {
 
   void profile(int requests, int keys) const {
     for (const Cache& cache : kCaches) {
-      const Problem problem(module_, {std::vector<int>(requests, keys), kv_heads(), kGroup, 128}, cache);
+      const Problem problem(module_, {std::vector<int>(requests, keys), kKvHeads, kGroup, 128}, cache);
       for (const Rung& rung : kLadder) {
         if (rung.cache == cache) launch(rung, problem);
       }
@@ -159,14 +169,17 @@ class Lesson {
 
   void list() const {
     for (const Rung& rung : {kEven, kFp8}) {
-      std::printf("%s %d %d %d %d\n", rung.kernel, kBlocks * multiprocessors_, kThreads, rung.bytes,
-                  kBlocks * multiprocessors_ * 2 * kPartFloats);
+      for (const int requests : {1, 4, 16, 64}) {
+        const int room = kBlocks * multiprocessors_;
+        std::printf("%d %s %d %d %d %d\n", requests, rung.kernel, even_blocks(requests * kKvHeads, room), kThreads,
+                    rung.bytes, 2 * room * kPartFloats);
+      }
     }
   }
 
  private:
-  static constexpr int kGroup = 4;
-  int kv_heads() const { return is_fast_ ? 8 : 2; }
+  static constexpr int kKvHeads = 8, kGroup = 4;
+  int kv_heads() const { return is_fast_ ? kKvHeads : 2; }
 
   std::unique_ptr<Problem> allocated(const std::vector<int>& lengths, const Cache& cache) const {
     std::size_t free, all, keys = 0;
@@ -186,7 +199,7 @@ class Lesson {
     void* arguments[] = {&decode};
     const int heads = problem.heads() * (rung.grouped ? 1 : decode.group), room = kBlocks * multiprocessors_;
     decode.splits = rung.schedule == Schedule::kSplit ? std::max(1, room / heads) : 1;
-    const int blocks = rung.schedule == Schedule::kEven ? room : heads * decode.splits;
+    const int blocks = rung.schedule == Schedule::kEven ? even_blocks(heads, room) : heads * decode.splits;
     const CUfunction function = module_.function(rung.kernel);
     CU_CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, rung.bytes));
     CU_CHECK(cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, rung.bytes, stream, arguments, nullptr));

@@ -4,24 +4,24 @@
 #include "04-kernels/tiles.hpp"
 #include "shape.hpp"
 
-// Four elements of e4m3, exactly as bfloat16: elements 0 and 1, and elements 2 and 3; or elements 0 and 2, and 1 and 3.
-// The bits of an e4m3 number in the place of those of a bfloat16 are 2^-120 times the number.
-__device__ inline unsigned widened(unsigned four, unsigned selector) {
-  constexpr unsigned kFactor = 0x7b807b80u, kMinusZero = 0x80008000u;
-  const unsigned high = __byte_perm(four, 0, selector);  // two elements, in the high halves of 16 bits
-  unsigned pair = (high & 0x80008000u) | (high >> 4 & 0x07f007f0u);
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(pair) : "r"(pair), "r"(kFactor), "r"(kMinusZero));
+// Bytes 1 and 3 of a register, which are e4m3, exactly as bfloat16. Both formats have the sign first, then the
+// exponent. The bits of an e4m3 number, moved to the right until its exponent ends where that of a bfloat16 ends, are
+// 2^-120 times the number.
+__device__ inline unsigned widened(unsigned bytes) {
+  constexpr unsigned kFactors = 0x7b807b80u, kMinusZeros = 0x80008000u;
+  unsigned pair = (bytes & 0x80008000u) | (bytes >> 4 & 0x07f007f0u);
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(pair) : "r"(pair), "r"(kFactors), "r"(kMinusZeros));
   return pair;
 }
-struct Pairs {
-  unsigned first[2], second[2];
-};
-// Of each of two registers: its first pair and its second one.
-__device__ inline Pairs neighbors(unsigned a, unsigned b) {
-  return {{widened(a, 0x1404), widened(a, 0x3424)}, {widened(b, 0x1404), widened(b, 0x3424)}};
-}
-__device__ inline Pairs alternating(unsigned a, unsigned b) {
-  return {{widened(a, 0x2404), widened(b, 0x2404)}, {widened(a, 0x3414), widened(b, 0x3414)}};
+
+// Starts to copy 16 bytes, or writes zeros if not `inside`. A decode kernel uses keys and values once, so they are the
+// first that the L2 cache may evict.
+__device__ inline void cp_async_once(unsigned to, const void* from, bool inside) {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(to), "l"(from),
+               "r"(inside ? 16 : 0), "l"(policy)
+               : "memory");
 }
 
 // Starts to copy the rows of a page that belong to one head. Of these, `rows` exist. The others become zero: they may
@@ -31,11 +31,18 @@ __device__ void copy_page(unsigned to, const void* from, int rows) {
   constexpr int kColumns = S::kHead * S::kBytes / kElementBytes;
   constexpr int kAcross = kColumns / kVector, kRowStep = 32 / kAcross;
   const int row = lane() / kAcross, vector = lane() % kAcross;
+  const auto* const first = static_cast<const uint4*>(from) + row * kAcross + vector;
+  if (rows >= kPage) {
 #pragma unroll
-  for (int i = 0; i < kPage; i += kRowStep) {
-    const bool inside = row + i < rows;
-    const int at = (inside ? row + i : 0) * kAcross + vector;
-    ampere::cp_async_or_zero(to + offset<kColumns>(row + i, vector), static_cast<const uint4*>(from) + at, inside);
+    for (int i = 0; i < kPage; i += kRowStep) {
+      cp_async_once(to + offset<kColumns>(row + i, vector), first + i * kAcross, true);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kPage; i += kRowStep) {
+      const bool inside = row + i < rows;
+      cp_async_once(to + offset<kColumns>(row + i, vector), inside ? first + i * kAcross : from, inside);
+    }
   }
 }
 
@@ -58,31 +65,36 @@ __device__ int column(int j) {
   return S::kBytes == 2 ? Output<S>::column(j) : j / 4 * kMma + lane() % 4 * 4 + j % 2 * 2 + j / 2 % 2;
 }
 
-// Loads the rows of q, at most 16, as left operands. Rows that do not exist are zero. With e4m3, the columns are in the
-// order in which the keys are loaded: a scalar product may add its products in any order.
+// Loads the rows of q, at most 16, as left operands. Rows that do not exist are zero. With e4m3, the columns are in a
+// different order, in which keys are loaded: a scalar product may add its products in any order.
 template <class S>
 __device__ void load_queries(Queries<S>& to, const __nv_bfloat16* q, int rows) {
 #pragma unroll
   for (int k = 0; k < S::kHead / kMma; ++k) {
 #pragma unroll
-    for (int r = 0; r < 4; ++r) {
-      const int row = lane() / 4 + r % 2 * 8;
-      const int at = k * kMma + (S::kBytes == 2 ? lane() % 4 * 2 + r / 2 * 8 : lane() % 4 * 4 + r / 2 * 2);
-      to[k][r] = row < rows ? *reinterpret_cast<const unsigned*>(q + row * S::kHead + at) : 0;
+    for (int i = 0; i < 2; ++i) {
+      const int row = lane() / 4 + i * 8;
+      const auto* const pairs = reinterpret_cast<const unsigned*>(q + row * S::kHead + k * kMma);
+      const int at = S::kBytes == 2 ? lane() % 4 : lane() % 4 * 2, next = at + (S::kBytes == 2 ? 4 : 1);
+      const unsigned a = row < rows ? pairs[at] : 0, b = row < rows ? pairs[next] : 0;
+      to[k][i] = S::kBytes == 2 ? a : __byte_perm(a, b, 0x5410);
+      to[k][i + 2] = S::kBytes == 2 ? b : __byte_perm(a, b, 0x7632);
     }
   }
 }
 
-// scores += q × the transpose of a page of keys
+// scores = q × the transpose of a page of keys. There are two sums for each score, because an mma has to wait for the
+// one before it with the same sums.
 template <class S>
 __device__ void multiply(Scores& scores, const Queries<S>& q, unsigned keys) {
+  Scores sums[2];
   if constexpr (S::kBytes == 2) {
 #pragma unroll
     for (int k = 0; k < S::kHead / kMma; ++k) {
       unsigned b[2][2];
       ampere::ldmatrix_x4(b, shifted<S::kHead>(right<S::kHead>(keys), 0, k));
-      ampere::mma(scores.at[0][0][0], q[k], b[0]);
-      ampere::mma(scores.at[0][0][1], q[k], b[1]);
+      ampere::mma(sums[k % 2].at[0][0][0], q[k], b[0]);
+      ampere::mma(sums[k % 2].at[0][0][1], q[k], b[1]);
     }
   } else {
     constexpr int kColumns = S::kHead / kElementBytes;
@@ -92,12 +104,16 @@ __device__ void multiply(Scores& scores, const Queries<S>& q, unsigned keys) {
       ampere::ldmatrix_x4(b, shifted<kColumns>(left<kColumns>(keys), 0, k / 2));
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const Pairs pairs = neighbors(b[2 * i], b[2 * i + 1]);
-        ampere::mma(scores.at[0][0][0], q[k + i], pairs.first);
-        ampere::mma(scores.at[0][0][1], q[k + i], pairs.second);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const unsigned four = b[2 * i + half];
+          ampere::mma(sums[i].at[0][0][half], q[k + i], {widened(four << 8), widened(four)});
+        }
       }
     }
   }
+#pragma unroll
+  for (int i = 0; i < 8; ++i) scores.of_row(i / 4, i % 4) = sums[0].of_row(i / 4, i % 4) + sums[1].of_row(i / 4, i % 4);
 }
 
 // output += weights × a page of values
@@ -113,9 +129,9 @@ __device__ void accumulate(Output<S>& output, const unsigned (&weights)[1][4], u
       ampere::ldmatrix_x4_trans(b, shifted<kColumns>(left<kColumns>(values), 0, j / 2));
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const Pairs pairs = alternating(b[2 * i], b[2 * i + 1]);
-        ampere::mma(output.at[0][j + i][0], weights[0], pairs.first);
-        ampere::mma(output.at[0][j + i][1], weights[0], pairs.second);
+        const unsigned low = b[2 * i], high = b[2 * i + 1];  // keys 0 to 7, and 8 to 15
+        ampere::mma(output.at[0][j + i][0], weights[0], {widened(low << 8), widened(high << 8)});
+        ampere::mma(output.at[0][j + i][1], weights[0], {widened(low), widened(high)});
       }
     }
   }

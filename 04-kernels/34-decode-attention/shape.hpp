@@ -19,7 +19,7 @@ struct PerHead {
   static constexpr Schedule kSchedule = Schedule::kHead;
   static constexpr bool kPaged = false;
   static constexpr int kBytes = 2;  // of an element of k and v: bfloat16, or e4m3
-  static constexpr int kStages = 3;
+  static constexpr int kStages = 2;
 };
 template <int kD>
 struct Grouped : PerHead<kD> {

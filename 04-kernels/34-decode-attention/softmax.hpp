@@ -15,12 +15,13 @@ __device__ inline float exp2_approximately(float x) {
 template <class S>
 class State {
  public:
-  // Adds a page, of which `keys` keys exist. `scale` is times log2 e.
-  __device__ void add(const Queries<S>& q, unsigned k, unsigned v, int keys, float scale) {
+  // Adds a page, of which `keys` keys exist, for `rows` rows of q. `scale` is times log2 e.
+  __device__ void add(const Queries<S>& q, int rows, unsigned k, unsigned v, int keys, float scale) {
     Scores scores;
     multiply<S>(scores, q, k);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
+      if (i * 8 >= rows) break;  // the scores of rows that do not exist are 0, and so are the values
       float largest = largest_[i];
 #pragma unroll
       for (int j = 0; j < scores.kEach; ++j) {

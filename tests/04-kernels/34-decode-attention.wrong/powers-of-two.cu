@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(32)
     ampere::cp_async_commit();
     ampere::cp_async_wait<0>();
     __syncwarp();
-    state.add(queries, tile_of_k, tile_of_v, rows, scale * kLog2E);
+    state.add(queries, group, tile_of_k, tile_of_v, rows, scale * kLog2E);
   }
 
   float* const mine = parts + (std::size_t(pair) * blocks + blockIdx.x) * kPart;
