@@ -249,7 +249,7 @@ class Lesson {
     const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
     std::printf("\n%zu request%s of %s%d keys\n", lengths.size(), lengths.size() == 1 ? "" : "s",
                 *least == *most ? "" : (std::to_string(*least) + " to ").c_str(), *most);
-    std::printf("kernel     what changed                           MB        us   TB/s    error  of reading\n");
+    std::printf("kernel     what changed                             MB        us   TB/s    error  of reading\n");
     bool right = true;
     std::unique_ptr<Problem> problem;
     std::vector<unsigned short> in_bfloat16;
@@ -263,7 +263,7 @@ class Lesson {
           continue;
         }
         time_to_read = reading(*problem) / problem->bytes_of_cache();
-        std::printf("%-43s%7.1f  %8.1f  %5.3f\n",
+        std::printf("%-43s%9.1f  %8.1f  %5.3f\n",
                     rung.cache.bytes == 1 ? "reading the cache, e4m3"
                     : rung.cache.paged    ? "reading the cache, pages"
                                           : "reading the cache, contiguous",
@@ -280,7 +280,7 @@ class Lesson {
         continue;
       }
       const double time = seconds(rung, *problem), share = time_to_read * problem->bytes() / time;
-      std::printf("%7.1f  %8.1f  %5.3f  %.5f  %4.2f %s\n", problem->bytes() / 1e6, time * 1e6,
+      std::printf("%9.1f  %8.1f  %5.3f  %.5f  %4.2f %s\n", problem->bytes() / 1e6, time * 1e6,
                   problem->bytes() / time / 1e12, found.relative(), share, cu::bar(share, 1, kLongestBar).c_str());
       if (rung.cache.bytes == 2) in_bfloat16 = o;
       if (rung.cache.bytes == 1) std::printf("e4m3 changes o by %.4f\n", difference(in_bfloat16, o));

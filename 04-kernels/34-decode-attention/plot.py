@@ -35,17 +35,18 @@ def draw_ladder(axes, rows, title):
 
 
 def draw_roofline(axes, rows, bandwidth):
-    """A head's FLOP for each byte that the multiprocessors load: 1 for bfloat16, times the heads that share the byte."""
+    """Each byte of the cache is loaded from memory once, and GROUP heads use it: for each, an element of bfloat16 takes 2 FLOP."""
     plots.roofline(axes, bandwidth, PRODUCTS, 0.5, 1000)
     axes.xaxis.set_major_locator(plots.matplotlib.ticker.LogLocator())
     found = {name: (megabytes, time) for name, megabytes, time in rows}
-    for name, sharing, colour in (("(control)", 1, plots.RED), ("even", GROUP, plots.BLUE), ("fp8", 2 * GROUP, plots.GREEN)):
+    for name, intensity, colour in (("(control)", GROUP, plots.RED), ("even", GROUP, plots.BLUE), ("fp8", 2 * GROUP, plots.GREEN)):
         megabytes, time = found[name]
-        elements = megabytes / (1 if name == "fp8" else 2)
-        speed = 2 * GROUP * elements / time * 1e3  # GFLOP/s
-        axes.plot(sharing, speed, "o", color=colour)
-        axes.annotate("control" if name == "(control)" else name, (sharing, speed), (8, -4), textcoords="offset points", va="top", color=colour)
-    axes.set_title("16 requests of 16 Ki keys", fontsize=10)
+        speed = intensity * megabytes / time * 1e3  # GFLOP/s
+        axes.plot(intensity, speed, "o", color=colour)
+        above = name == "even"
+        axes.annotate("control" if name == "(control)" else name, (intensity, speed), (-7 if above else 7, 3 if above else -3), textcoords="offset points", ha="right" if above else "left", va="bottom" if above else "top", color=colour, fontsize=9)
+    axes.set_ylim(1e3, 2e6)
+    axes.set_title("16 requests of 16 Ki keys", fontsize=10, pad=14)
 
 
 def draw_sizes(axes, requests):
@@ -65,7 +66,7 @@ def draw_sizes(axes, requests):
 
 def draw(figure, record):
     above, below = figure.subfigures(2, 1, height_ratios=[1, 1])
-    one, ragged, roof = above.subplots(1, 3, width_ratios=[1, 1, 1])
+    one, ragged, roof = above.subplots(1, 3, width_ratios=[1, 1, 0.9])
     draw_ladder(one, rungs(record, "1 request of 65536 keys"), "1 request of 64 Ki keys")
     draw_ladder(ragged, rungs(record, "16 requests of 1024 to 65536 keys"), "15 requests of 1 Ki, 1 of 64 Ki")
     draw_roofline(roof, rungs(record, "16 requests of 16384 keys"), 1e3 * dict(record.table("16 requests of 16384 keys"))["reading the cache, pages"][2])
