@@ -64,6 +64,10 @@ int attribute(CUdevice_attribute which) {
   return value;
 }
 
+std::string requests_of(const std::vector<int>& lengths) {
+  return std::to_string(lengths.size()) + (lengths.size() == 1 ? " request" : " requests");
+}
+
 // How many blocks share the work of so many heads, if there is room for `room` blocks. With a few blocks less, there
 // may be as many for each head, or as many heads for each block. Then, if all requests have the same length, each block
 // has whole heads, or a part of one head.
@@ -238,8 +242,9 @@ class Lesson {
     problem.compare();
     if (wrong > 0 || !same) {
       const Size& size = problem.size();
-      std::printf("WRONG: %s, %zu requests with up to %d keys, rows of %d elements: ", rung.name, size.lengths.size(),
-                  *std::max_element(size.lengths.begin(), size.lengths.end()), size.head);
+      std::printf("WRONG: %s, %s with up to %d keys, rows of %d elements: ", rung.name,
+                  requests_of(size.lengths).c_str(), *std::max_element(size.lengths.begin(), size.lengths.end()),
+                  size.head);
       std::printf(wrong > 0 ? "%u results\n" : "other bits in a graph\n", wrong);
     }
     return wrong == 0 && same;
@@ -247,7 +252,7 @@ class Lesson {
 
   bool table(const std::vector<int>& lengths) const {
     const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
-    std::printf("\n%zu request%s of %s%d keys\n", lengths.size(), lengths.size() == 1 ? "" : "s",
+    std::printf("\n%s of %s%d keys\n", requests_of(lengths).c_str(),
                 *least == *most ? "" : (std::to_string(*least) + " to ").c_str(), *most);
     std::printf("kernel     what changed                             MB        us   TB/s    error  of reading\n");
     bool right = true;
@@ -321,7 +326,7 @@ std::string obstacle() {
     return "mma with bfloat16 needs compute capability 8.0, and this device has " + std::to_string(major) + "." +
            std::to_string(minor);
   }
-  const int needed = kSharedBytes<Even<128>> + static_cast<int>(8 * kMostRequests + 8 * kWarps * kMostGroup + 64);
+  const int needed = kSharedBytes<Even<128>> + 4096;  // the kernels use less than that besides
   if (bytes >= needed) return "";
   return "a block needs " + std::to_string(needed) + " bytes of shared memory, and this device has " +
          std::to_string(bytes);
