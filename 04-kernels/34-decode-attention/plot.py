@@ -43,8 +43,8 @@ def draw_roofline(axes, rows, bandwidth):
         megabytes, time = found[name]
         speed = intensity * megabytes / time * 1e3  # GFLOP/s
         axes.plot(intensity, speed, "o", color=colour)
-        above = name == "even"
-        axes.annotate("control" if name == "(control)" else name, (intensity, speed), (-7 if above else 7, 3 if above else -3), textcoords="offset points", ha="right" if above else "left", va="bottom" if above else "top", color=colour, fontsize=9)
+        shift, side = ((-7, 5), "right") if name == "even" else ((7, -10), "left")
+        axes.annotate(name.strip("()"), (intensity, speed), shift, textcoords="offset points", ha=side, color=colour, fontsize=9)
     axes.set_ylim(1e3, 2e6)
     axes.set_title("16 requests of 16 Ki keys", fontsize=10, pad=14)
 
