@@ -15,7 +15,7 @@ from course.interpreter import python
 from course.process import git
 
 # Former names, as they were after the number. A lesson with a new name has kept its exercise; one that became part of another has not.
-RENAMED = {"stack": "current", "host-register": "pinning", "hopper": "tma-pipeline", "torch-cpp": "dispatcher", "real-ops": "nms"}
+RENAMED = {"stack": "current", "host-register": "pinning", "hopper": "tma-pipeline", "torch-cpp": "dispatcher", "real-ops": "sampling-ops"}
 PART_OF = {"before-init": "checking", "no-context": "current", "memset-and-types": "alloc-copy-free", "pinned-kinds": "pinning"}
 # Numbers that no lesson has any more, and who had them.
 LEFT = {"01-10": "doctor", "03-16": "pitched"}

@@ -4,6 +4,6 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "05-extension" / "10-nms"))
+sys.path.insert(0, str(ROOT / "05-extension" / "11-sampling-ops"))
 answer = pathlib.Path(os.environ.get("ANSWER", "solution/exercise.ptx"))
 collect_ignore = [] if answer.parent.name == "solution" else ["test_ops.py", "test_on_a_gpu.py"]

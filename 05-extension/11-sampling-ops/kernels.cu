@@ -1,10 +1,10 @@
 // The ops of ops.hpp as kernels, and NMS, which needs more than a loop.
 
-#include "05-extension/10-nms/ops.hpp"
+#include "05-extension/11-sampling-ops/ops.hpp"
 
 #include <climits>
 
-using namespace real_ops;
+using namespace sampling_ops;
 
 // A team of one thread. Other threads may be adding to the same sum.
 struct Thread {

@@ -6,7 +6,7 @@ import torch
 
 import baselines
 import places
-import real_ops
+import sampling_ops
 
 on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU here")
 beside_torchvision = pytest.mark.skipif(not baselines.torchvision_ops(), reason="torchvision is not installed for this PyTorch")
@@ -26,13 +26,13 @@ def op_and_tensors(name: str, device: str) -> tuple[Callable[..., Tensor], list[
     torch.manual_seed(4)
     boxes = torch.tensor([[0, 1.2, 2.1, 8.3, 7.7], [1, -3, -2, 4, 5]]).double().to(device)
     op, shapes = {
-        "roi_align": (lambda input: real_ops.roi_align(input, boxes, (3, 2), 1.0, 2, True), [(2, 4, 12, 13)]),
+        "roi_align": (lambda input: sampling_ops.roi_align(input, boxes, (3, 2), 1.0, 2, True), [(2, 4, 12, 13)]),
         "deform_conv2d": (
-            lambda *tensors: real_ops.deform_conv2d(*tensors, padding=1),
+            lambda *tensors: sampling_ops.deform_conv2d(*tensors, padding=1),
             [(2, 4, 12, 13), (2, 18, 12, 13), (6, 4, 3, 3), (6,), (2, 9, 12, 13)],
         ),
         "deform_attention": (
-            lambda value, *others: real_ops.deform_attention(value, [(4, 5), (2, 3)], *others),
+            lambda value, *others: sampling_ops.deform_attention(value, [(4, 5), (2, 3)], *others),
             [(2, 26, 2, 8), (2, 30, 2, 2, 4, 2), (2, 30, 2, 2, 4)],
         ),
     }[name]
@@ -47,8 +47,8 @@ def run_with_gradients(op: Callable[..., Tensor], tensors: list[Tensor]) -> list
 @on_a_gpu
 def test_on_a_gpu_nms_of_ten_thousand_boxes_is_the_same_in_all_ways() -> None:
     boxes, scores = many_boxes(10000, "cuda")
-    kept = real_ops.nms(boxes, scores, 0.5)
-    assert kept.is_cuda and kept.cpu().equal(real_ops.nms(boxes.cpu(), scores.cpu(), 0.5))
+    kept = sampling_ops.nms(boxes, scores, 0.5)
+    assert kept.is_cuda and kept.cpu().equal(sampling_ops.nms(boxes.cpu(), scores.cpu(), 0.5))
     assert kept.equal(baselines.box_by_box(boxes, scores, 0.5)) and kept.equal(baselines.on_the_host(boxes, scores, 0.5))
 
 
@@ -80,7 +80,7 @@ def test_on_a_gpu_nms_waits_for_the_number_of_boxes() -> None:
     torch.cuda.set_sync_debug_mode("error")
     try:
         with pytest.raises(RuntimeError, match="synchroniz"):
-            real_ops.nms(boxes, scores, 0.5)
+            sampling_ops.nms(boxes, scores, 0.5)
     finally:
         torch.cuda.set_sync_debug_mode("default")
 
@@ -97,16 +97,16 @@ def test_on_a_gpu_results_without_atomics_have_the_same_bits_in_every_run(name: 
 @on_a_gpu
 def test_on_a_gpu_deterministic_algorithms_are_rejected_where_atomics_add() -> None:
     input = torch.zeros(1, 1, 8, 8, device="cuda", requires_grad=True)
-    output = real_ops.roi_align(input, torch.tensor([[0.0, 0, 0, 7, 7]], device="cuda"), 2).sum()
+    output = sampling_ops.roi_align(input, torch.tensor([[0.0, 0, 0, 7, 7]], device="cuda"), 2).sum()
     torch.use_deterministic_algorithms(True)
     try:
         with pytest.raises(RuntimeError, match="roi_align's backward adds with atomics"):
             output.backward()
         input, offset = torch.zeros(1, 2, 4, 4, device="cuda"), torch.zeros(1, 18, 4, 4, device="cuda")
         weight = torch.zeros(2, 2, 3, 3, device="cuda", requires_grad=True)
-        real_ops.deform_conv2d(input, offset, weight, padding=1).sum().backward()  # of the weight: no atomics
+        sampling_ops.deform_conv2d(input, offset, weight, padding=1).sum().backward()  # of the weight: no atomics
         with pytest.raises(RuntimeError, match="deform_conv2d's backward adds with atomics"):
-            real_ops.deform_conv2d(input.requires_grad_(), offset, weight, padding=1).sum().backward()
+            sampling_ops.deform_conv2d(input.requires_grad_(), offset, weight, padding=1).sum().backward()
         with pytest.raises(RuntimeError, match="deform_attention's backward adds with atomics"):
             run_with_gradients(*op_and_tensors("deform_attention", "cuda"))
     finally:
@@ -116,10 +116,10 @@ def test_on_a_gpu_deterministic_algorithms_are_rejected_where_atomics_add() -> N
 @on_a_gpu
 def test_on_a_gpu_tensors_of_two_devices_are_rejected_with_a_clear_message() -> None:
     with pytest.raises(ValueError, match="scores is on cpu, but boxes is on cuda:0"):
-        real_ops.nms(torch.zeros(3, 4, device="cuda"), torch.zeros(3), 0.5)
+        sampling_ops.nms(torch.zeros(3, 4, device="cuda"), torch.zeros(3), 0.5)
     _, (value, locations, weights) = op_and_tensors("deform_attention", "cuda")
     with pytest.raises(ValueError, match="gradient is on cpu, but value is on cuda:0"):
-        torch.ops.real_ops.deform_attention_backward(torch.zeros(2, 30, 2, 8).double(), value, locations, weights, [4, 5, 2, 3])
+        torch.ops.sampling_ops.deform_attention_backward(torch.zeros(2, 30, 2, 8).double(), value, locations, weights, [4, 5, 2, 3])
 
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="PyTorch sees no second GPU here")
@@ -127,7 +127,7 @@ def test_on_a_gpu_tensors_of_two_devices_are_rejected_with_a_clear_message() -> 
 def test_on_the_second_gpu_kernels_run_in_its_context(name: str) -> None:
     """The current device is the first."""
     if name == "nms":
-        here, there = [[real_ops.nms(*many_boxes(500, device), 0.5)] for device in ("cpu", "cuda:1")]
+        here, there = [[sampling_ops.nms(*many_boxes(500, device), 0.5)] for device in ("cpu", "cuda:1")]
     else:
         here, there = [run_with_gradients(*op_and_tensors(name, device)) for device in ("cpu", "cuda:1")]
     for expected, found in zip(here, there, strict=True):
@@ -147,7 +147,7 @@ def test_torchvision_keeps_the_same_boxes(device: str) -> None:
     boxes, scores = many_boxes(3000, device)
     for rounded in (boxes, boxes.round()):
         for given in (scores, (scores * 10).round()):
-            assert real_ops.nms(rounded, given, 0.5).equal(baselines.torchvision_ops().nms(rounded, given, 0.5))
+            assert sampling_ops.nms(rounded, given, 0.5).equal(baselines.torchvision_ops().nms(rounded, given, 0.5))
 
 
 @beside_torchvision
@@ -160,12 +160,12 @@ def test_torchvision_aligns_and_convolves_in_the_same_way(device: str) -> None:
     boxes = torch.tensor([[0, 1.2, 2.1, 8.3, 7.7], [1, -3, -2, 4, 5], [1, 9, 7, 20, 19]], dtype=torch.float64, device=device)
     for samples in (-1, 2):
         for aligned in (False, True):
-            outputs = [op(input, boxes, (3, 2), 0.9, samples, aligned) for op in (real_ops.roi_align, ops.roi_align)]
+            outputs = [op(input, boxes, (3, 2), 0.9, samples, aligned) for op in (sampling_ops.roi_align, ops.roi_align)]
             torch.testing.assert_close(*outputs)
             torch.testing.assert_close(*[torch.autograd.grad(output.square().sum(), input)[0] for output in outputs])
     made = [torch.randn(*shape, dtype=torch.float64, device=device) for shape in ((2, 36, 12, 13), (6, 2, 3, 3), (6,), (2, 18, 12, 13))]
     offset, weight, bias, mask = [tensor.requires_grad_() for tensor in made]
-    ours = real_ops.deform_conv2d(input, offset, weight, bias, mask, 1, 1, 1)
+    ours = sampling_ops.deform_conv2d(input, offset, weight, bias, mask, 1, 1, 1)
     theirs = ops.deform_conv2d(input, offset, weight, bias, 1, 1, 1, mask)
     torch.testing.assert_close(ours, theirs)
     gradients = [torch.autograd.grad(output.square().sum(), [input, offset, weight, bias, mask]) for output in (ours, theirs)]

@@ -10,7 +10,7 @@ import torch
 from places import LEVELS, SUFFIXES, Attention, Out, Taps, pieces, place_for, wide
 
 Tensor = torch.Tensor
-LIBRARY = "real_ops"
+LIBRARY = "sampling_ops"
 
 
 def require(condition: bool, sentence: str) -> None:
@@ -57,7 +57,7 @@ def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
 
     A box is removed if its IoU with a better box that is kept exceeds the threshold.
     """
-    return torch.ops.real_ops.nms(boxes, scores, threshold)
+    return torch.ops.sampling_ops.nms(boxes, scores, threshold)
 
 
 def require_for_nms(boxes: Tensor, scores: Tensor) -> None:
@@ -90,7 +90,7 @@ torch.library.define(f"{LIBRARY}::roi_align_backward", f"(Tensor gradient, Tenso
 def roi_align(input: Tensor, boxes: Tensor, output_size: int | tuple[int, int], scale: float = 1.0, samples: int = -1, aligned: bool = False) -> Tensor:
     """boxes: k x 5, image and corners. samples: along each side of a bin; if it is not positive, one for each pixel."""
     rows, columns = (output_size, output_size) if isinstance(output_size, int) else output_size
-    return torch.ops.real_ops.roi_align(input, boxes, rows, columns, scale, samples, aligned)
+    return torch.ops.sampling_ops.roi_align(input, boxes, rows, columns, scale, samples, aligned)
 
 
 def require_for_roi_align(input: Tensor, boxes: Tensor, rows: int, columns: int) -> None:
@@ -166,7 +166,7 @@ def keep_boxes(ctx, inputs, output) -> None:
 def roi_align_gradients(ctx, gradient):
     (boxes,) = ctx.saved_tensors
     wanted = ctx.needs_input_grad[0]  # false if only the boxes require a gradient; they get none
-    return torch.ops.real_ops.roi_align_backward(gradient, boxes, ctx.shape, *ctx.how) if wanted else None, *[None] * 6
+    return torch.ops.sampling_ops.roi_align_backward(gradient, boxes, ctx.shape, *ctx.how) if wanted else None, *[None] * 6
 
 
 def keep_boxes_again(ctx, inputs, output) -> None:
@@ -177,7 +177,7 @@ def keep_boxes_again(ctx, inputs, output) -> None:
 def roi_align_gradients_again(ctx, gradient):
     """Backward is linear in the gradient, so the gradient of backward is forward."""
     (boxes,) = ctx.saved_tensors
-    return torch.ops.real_ops.roi_align(gradient, boxes, *ctx.how), *[None] * 7
+    return torch.ops.sampling_ops.roi_align(gradient, boxes, *ctx.how), *[None] * 7
 
 
 torch.library.register_autograd(f"{LIBRARY}::roi_align", roi_align_gradients, setup_context=keep_boxes)
@@ -209,7 +209,7 @@ def deform_conv2d(
     stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, dilation: int | tuple[int, int] = 1,
 ) -> Tensor:  # fmt: skip
     """Version 2 with a mask, version 1 without. The shapes of weight and offset tell how many groups there are."""
-    return torch.ops.real_ops.deform_conv2d(input, offset, weight, bias, mask, pair(stride), pair(padding), pair(dilation))
+    return torch.ops.sampling_ops.deform_conv2d(input, offset, weight, bias, mask, pair(stride), pair(padding), pair(dilation))
 
 
 def require_for_deform_conv2d(
@@ -356,7 +356,7 @@ def deform_conv2d_gradients(ctx, gradient):
     """One for each of forward's eight arguments, in their order. None for those that are not wanted."""
     for_input, for_offset, for_weight, for_bias, for_mask, *_ = ctx.needs_input_grad
     wanted = [for_input, for_offset, for_weight, for_mask]
-    found = torch.ops.real_ops.deform_conv2d_backward(gradient, *ctx.saved_tensors, *ctx.how, wanted)
+    found = torch.ops.sampling_ops.deform_conv2d_backward(gradient, *ctx.saved_tensors, *ctx.how, wanted)
     of_input, of_offset, of_weight, of_mask = [made if is_wanted else None for made, is_wanted in zip(found, wanted)]
     of_bias = gradient.sum((0, 2, 3)) if for_bias else None
     return of_input, of_offset, of_weight, of_bias, of_mask, None, None, None
@@ -389,7 +389,7 @@ def deform_attention(value: Tensor, sizes: list[tuple[int, int]], locations: Ten
 
     locations: n x queries x heads x levels x points x 2, x and y from 0 to 1. weights: the same without the last dimension.
     """
-    return torch.ops.real_ops.deform_attention(value, locations, weights, [side for size in sizes for side in size])
+    return torch.ops.sampling_ops.deform_attention(value, locations, weights, [side for size in sizes for side in size])
 
 
 def require_for_attention(value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> tuple[int, ...]:
@@ -468,7 +468,7 @@ def keep_attention(ctx, inputs, output) -> None:
 
 
 def attention_gradients(ctx, gradient):
-    return *torch.ops.real_ops.deform_attention_backward(gradient, *ctx.saved_tensors, ctx.sizes), None
+    return *torch.ops.sampling_ops.deform_attention_backward(gradient, *ctx.saved_tensors, ctx.sizes), None
 
 
 torch.library.register_autograd(f"{LIBRARY}::deform_attention", attention_gradients, setup_context=keep_attention)

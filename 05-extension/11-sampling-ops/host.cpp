@@ -1,13 +1,13 @@
 // The ops on the CPU: loops over the functions that the kernels consist of, and NMS as its definition says. Python
 // calls them through a C interface.
-#include "05-extension/10-nms/ops.hpp"
+#include "05-extension/11-sampling-ops/ops.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
 
-using namespace real_ops;
+using namespace sampling_ops;
 
 namespace {
 

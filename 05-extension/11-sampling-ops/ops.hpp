@@ -17,7 +17,7 @@
 #define HERE
 #endif
 
-namespace real_ops {
+namespace sampling_ops {
 
 using Index = long long;
 
@@ -439,7 +439,7 @@ struct AttentionBackward {
   }
 };
 
-}  // namespace real_ops
+}  // namespace sampling_ops
 
 // Lists all ops for kernels.cu and host.cpp, which make a function of each: DO(name, struct, type). The second list has
 // those that a warp computes together.

@@ -1,4 +1,4 @@
-# The ops of 05-10 in three ways: the loops on the CPU, the kernels launched with the driver API, and tensors on a GPU.
+# The ops of 05-11 in three ways: the loops on the CPU, the kernels launched with the driver API, and tensors on a GPU.
 import contextlib
 import itertools
 import math
@@ -9,7 +9,7 @@ from torch.nn.functional import conv2d
 
 import baselines
 import places
-import real_ops
+import sampling_ops
 import reference
 
 Tensor = torch.Tensor
@@ -85,19 +85,19 @@ def test_nms_keeps_the_same_boxes_as_its_definition(way: Way, dtype: torch.dtype
     for count in (1, 2, 31, 63, 64, 65, 128, 300, 512, 513, 1100):
         boxes, scores = boxes_of(count, dtype)
         expected = reference.nms(boxes.to(places.wide(dtype)), scores.to(places.wide(dtype)), 0.3)
-        assert way(real_ops.nms, [boxes, scores], 0.3).tolist() == expected.tolist(), f"{count} boxes"
+        assert way(sampling_ops.nms, [boxes, scores], 0.3).tolist() == expected.tolist(), f"{count} boxes"
 
 
 def test_nms_of_no_boxes_keeps_none(way: Way) -> None:
-    kept = way(real_ops.nms, [torch.empty(0, 4), torch.empty(0)], 0.5)
+    kept = way(sampling_ops.nms, [torch.empty(0, 4), torch.empty(0)], 0.5)
     assert kept.shape == (0,) and kept.dtype == torch.int64
 
 
 def test_nms_keeps_the_order_of_boxes_with_equal_scores(way: Way) -> None:
     boxes, _ = boxes_of(200, room=2000)
-    kept = way(real_ops.nms, [boxes, torch.ones(200)], 0.9).tolist()
+    kept = way(sampling_ops.nms, [boxes, torch.ones(200)], 0.9).tolist()
     assert kept == sorted(kept) and kept[0] == 0
-    assert way(real_ops.nms, [boxes[:1].repeat(70, 1), torch.ones(70)], 0.5).tolist() == [0]
+    assert way(sampling_ops.nms, [boxes[:1].repeat(70, 1), torch.ones(70)], 0.5).tolist() == [0]
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
@@ -107,48 +107,48 @@ def test_nms_orders_scores_as_sort_does(way: Way, dtype: torch.dtype) -> None:
     for scores in (special, special.flip(0), torch.randn(77).to(dtype), torch.zeros(1).to(dtype)):
         corner = torch.arange(float(len(scores)))[:, None].expand(-1, 2)
         expected = scores.sort(descending=True, stable=True).indices
-        assert way(real_ops.nms, [torch.cat([corner, corner + 1], 1).to(dtype), scores], 0.5).tolist() == expected.tolist()
+        assert way(sampling_ops.nms, [torch.cat([corner, corner + 1], 1).to(dtype), scores], 0.5).tolist() == expected.tolist()
 
 
 def test_nms_keeps_a_box_whose_overlap_is_exactly_the_threshold(way: Way) -> None:
     boxes, scores = torch.tensor([[0.0, 0, 3, 1], [1, 0, 4, 1]]), torch.tensor([2.0, 1])  # they share 2 of 4
-    assert way(real_ops.nms, [boxes, scores], 0.5).tolist() == [0, 1]
-    assert way(real_ops.nms, [boxes, scores], 0.4999).tolist() == [0]
+    assert way(sampling_ops.nms, [boxes, scores], 0.5).tolist() == [0, 1]
+    assert way(sampling_ops.nms, [boxes, scores], 0.4999).tolist() == [0]
 
 
 def test_nms_converts_the_threshold_to_the_type_of_the_boxes(way: Way) -> None:
     boxes, scores = torch.tensor([[0.0, 0, 10, 1], [0, 0, 1, 1]]), torch.tensor([2.0, 1])  # 0.1 in float is more than 0.1 in double
-    assert way(real_ops.nms, [boxes, scores], 0.1).tolist() == [0, 1]
+    assert way(sampling_ops.nms, [boxes, scores], 0.1).tolist() == [0, 1]
 
 
 def test_nms_does_not_let_a_removed_box_remove_others(way: Way) -> None:
     left = torch.arange(200.0) * 4  # each overlaps only its neighbors, so every second one is kept
     boxes = torch.stack([left, torch.zeros(200), left + 10, torch.ones(200)], 1)
-    assert way(real_ops.nms, [boxes, torch.arange(200.0).flip(0)], 0.4).tolist() == list(range(0, 200, 2))
+    assert way(sampling_ops.nms, [boxes, torch.arange(200.0).flip(0)], 0.4).tolist() == list(range(0, 200, 2))
 
 
 def test_nms_keeps_boxes_without_an_area(way: Way) -> None:
-    assert way(real_ops.nms, [torch.ones(3, 4), torch.tensor([1.0, 3, 2])], 0.5).tolist() == [1, 2, 0]
+    assert way(sampling_ops.nms, [torch.ones(3, 4), torch.tensor([1.0, 3, 2])], 0.5).tolist() == [1, 2, 0]
 
 
 def test_nms_with_a_negative_threshold_keeps_the_best_only(way: Way) -> None:
     boxes, scores = boxes_of(100, room=5000)
-    assert way(real_ops.nms, [boxes, scores], -0.1).tolist() == [int(scores.argmax())]
+    assert way(sampling_ops.nms, [boxes, scores], -0.1).tolist() == [int(scores.argmax())]
 
 
 def test_nms_reads_tensors_that_are_not_contiguous(way: Way) -> None:
     boxes, scores = boxes_of(150)
-    expected = way(real_ops.nms, [boxes, scores], 0.3)
+    expected = way(sampling_ops.nms, [boxes, scores], 0.3)
     apart = torch.stack([boxes, boxes], 2)[:, :, 0], torch.stack([scores, scores], 1)[:, 1]
     assert not apart[0].is_contiguous() and not apart[1].is_contiguous()
-    assert way(real_ops.nms, [*apart], 0.3).equal(expected)
+    assert way(sampling_ops.nms, [*apart], 0.3).equal(expected)
 
 
 def test_nms_rejects_wrong_shapes_with_a_clear_message(way: Way) -> None:
-    refused("boxes must be n x 4, not [5, 5]", real_ops.nms, torch.zeros(5, 5), torch.zeros(5), 0.5)
-    refused("5 boxes need as many scores, not [4]", real_ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
-    refused("scores is torch.float64, but boxes is torch.float32", real_ops.nms, torch.zeros(5, 4), torch.zeros(5).double(), 0.5)
-    refused("boxes is torch.int64", real_ops.nms, torch.zeros(5, 4).long(), torch.zeros(5).long(), 0.5)
+    refused("boxes must be n x 4, not [5, 5]", sampling_ops.nms, torch.zeros(5, 5), torch.zeros(5), 0.5)
+    refused("5 boxes need as many scores, not [4]", sampling_ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
+    refused("scores is torch.float64, but boxes is torch.float32", sampling_ops.nms, torch.zeros(5, 4), torch.zeros(5).double(), 0.5)
+    refused("boxes is torch.int64", sampling_ops.nms, torch.zeros(5, 4).long(), torch.zeros(5).long(), 0.5)
 
 
 # ---- ROIAlign ------------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_roi_align_agrees_with_its_definition(way: Way, how: tuple) -> None:
     tensors = image_and_regions()
     expected = reference.roi_align(*tensors, *how)
     for dtype in FLOATS:
-        found = way(real_ops.roi_align, as_type(tensors, dtype), *how)
+        found = way(sampling_ops.roi_align, as_type(tensors, dtype), *how)
         assert found.dtype == dtype
         near(found, expected, dtype)
 
@@ -178,7 +178,7 @@ def test_the_gradient_of_roi_align_agrees_with_its_definition(way: Way, how: tup
     tensors, incoming = image_and_regions(), exact_in_half(torch.randn(len(REGIONS), 3, 3, 2))
     (expected,) = torch.autograd.grad(reference.roi_align(*tensors, *how), tensors[:1], incoming)
     for dtype in FLOATS:
-        (found,) = way.gradients(real_ops.roi_align, as_type(tensors, dtype), incoming.to(dtype), *how)
+        (found,) = way.gradients(sampling_ops.roi_align, as_type(tensors, dtype), incoming.to(dtype), *how)
         assert found.dtype == dtype
         near(found, expected, dtype)
 
@@ -186,21 +186,21 @@ def test_the_gradient_of_roi_align_agrees_with_its_definition(way: Way, how: tup
 @pytest.mark.parametrize("dtype", HALF_TYPES)
 def test_roi_align_adds_up_gradients_of_half_types_in_float(way: Way, dtype: torch.dtype) -> None:
     input, boxes = torch.zeros(1, 1, 4, 4, dtype=dtype).requires_grad_(), torch.tensor([[0.0, 0, 0, 1, 1]]).to(dtype).repeat(5120, 1)
-    (found,) = way.gradients(real_ops.roi_align, [input, boxes], torch.ones(5120, 1, 1, 1).to(dtype), 1)
+    (found,) = way.gradients(sampling_ops.roi_align, [input, boxes], torch.ones(5120, 1, 1, 1).to(dtype), 1)
     assert found.sum().item() == 5120  # sums of ones end at 2048 in float16 and at 256 in bfloat16
 
 
 def test_roi_align_of_no_boxes_is_empty_and_its_gradient_is_zero(way: Way) -> None:
     tensors = [torch.randn(2, 3, 5, 5).requires_grad_(), torch.empty(0, 5)]
-    assert way(real_ops.roi_align, tensors, (2, 4)).shape == (0, 3, 2, 4)
-    (found,) = way.gradients(real_ops.roi_align, tensors, torch.empty(0, 3, 2, 4), (2, 4))
+    assert way(sampling_ops.roi_align, tensors, (2, 4)).shape == (0, 3, 2, 4)
+    (found,) = way.gradients(sampling_ops.roi_align, tensors, torch.empty(0, 3, 2, 4), (2, 4))
     assert found.equal(torch.zeros(2, 3, 5, 5))
 
 
 def test_roi_align_passes_gradcheck_once_and_twice(way: Way) -> None:
     input, boxes = way.put([torch.randn(2, 2, 4, 4).double(), torch.tensor([[0, 0.6, 0.3, 3.1, 3.4], [1, -1, 1, 2, 5]]).double()])
     with way.inside():
-        op = lambda x: real_ops.roi_align(x, boxes, 2, 1.0, 2, True)  # noqa: E731
+        op = lambda x: sampling_ops.roi_align(x, boxes, 2, 1.0, 2, True)  # noqa: E731
         assert torch.autograd.gradcheck(op, input.requires_grad_(), nondet_tol=1e-12)
         assert torch.autograd.gradgradcheck(op, input, nondet_tol=1e-12)
 
@@ -210,21 +210,21 @@ def test_roi_align_reads_tensors_that_are_not_contiguous(way: Way) -> None:
     incoming = torch.randn(len(REGIONS), 3, 2, 2).double()
     given = [input.detach().to(memory_format=torch.channels_last).requires_grad_(), boxes.t().contiguous().t()]
     assert not any(tensor.is_contiguous() for tensor in given)
-    near(way(real_ops.roi_align, given, 2), reference.roi_align(input, boxes, (2, 2)))
-    expected = way.gradients(real_ops.roi_align, [input, boxes], incoming, 2)
+    near(way(sampling_ops.roi_align, given, 2), reference.roi_align(input, boxes, (2, 2)))
+    expected = way.gradients(sampling_ops.roi_align, [input, boxes], incoming, 2)
     apart = incoming.permute(3, 2, 1, 0).contiguous().permute(3, 2, 1, 0)
-    near(way.gradients(real_ops.roi_align, given, apart, 2)[0], expected[0])
+    near(way.gradients(sampling_ops.roi_align, given, apart, 2)[0], expected[0])
     ones = torch.ones(1).double().expand(incoming.shape)  # what .sum() sends back: one number with stride 0
-    near(way.gradients(real_ops.roi_align, given, ones, 2)[0], way.gradients(real_ops.roi_align, given, ones.contiguous(), 2)[0])
+    near(way.gradients(sampling_ops.roi_align, given, ones, 2)[0], way.gradients(sampling_ops.roi_align, given, ones.contiguous(), 2)[0])
 
 
 def test_roi_align_rejects_invalid_input_with_a_clear_message() -> None:
     input, boxes = image_and_regions()
-    refused("input must have 4 dimensions, not 3", real_ops.roi_align, input[0], boxes, 2)
-    refused("boxes must be k x 5 (image, left, top, right, bottom), not [7, 4]", real_ops.roi_align, input, boxes[:, :4], 2)
-    refused("an output of 0 x 2 has no bins", real_ops.roi_align, input, boxes, (0, 2))
-    refused("boxes is torch.float32, but input is torch.float64", real_ops.roi_align, input, boxes.float(), 2)
-    refused("a box refers to an image that does not exist; there are 2 images", real_ops.roi_align, input, torch.tensor([[2, 0, 0, 1, 1]]).double(), 2)
+    refused("input must have 4 dimensions, not 3", sampling_ops.roi_align, input[0], boxes, 2)
+    refused("boxes must be k x 5 (image, left, top, right, bottom), not [7, 4]", sampling_ops.roi_align, input, boxes[:, :4], 2)
+    refused("an output of 0 x 2 has no bins", sampling_ops.roi_align, input, boxes, (0, 2))
+    refused("boxes is torch.float32, but input is torch.float64", sampling_ops.roi_align, input, boxes.float(), 2)
+    refused("a box refers to an image that does not exist; there are 2 images", sampling_ops.roi_align, input, torch.tensor([[2, 0, 0, 1, 1]]).double(), 2)
 
 
 # ---- modulated deformable convolution ------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def test_deform_conv2d_and_its_gradients_agree_with_the_definition(way: Way, sha
     gradients = torch.autograd.grad(expected, [tensor for tensor in tensors if tensor is not None], incoming)
     for dtype in FLOATS:
         given = as_type(tensors, dtype)
-        found = [way(real_ops.deform_conv2d, given, *how), *way.gradients(real_ops.deform_conv2d, given, incoming.to(dtype), *how)]
+        found = [way(sampling_ops.deform_conv2d, given, *how), *way.gradients(sampling_ops.deform_conv2d, given, incoming.to(dtype), *how)]
         for number, other in zip(found, (expected, *gradients), strict=True):
             assert number.dtype == dtype
             near(number, other, dtype)
@@ -267,11 +267,11 @@ def test_deform_conv2d_and_its_gradients_agree_with_the_definition(way: Way, sha
 def test_deform_conv2d_without_offsets_is_a_convolution(way: Way) -> None:
     (input, offset, weight, bias, mask), how = tensors_of(SHAPES[1])
     plain = conv2d(input, weight, bias, *how, 2)
-    near(way(real_ops.deform_conv2d, [input, torch.zeros_like(offset), weight, bias, torch.ones_like(mask)], *how), plain)
-    near(way(real_ops.deform_conv2d, [input, torch.zeros_like(offset), weight, bias, None], *how), plain)
+    near(way(sampling_ops.deform_conv2d, [input, torch.zeros_like(offset), weight, bias, torch.ones_like(mask)], *how), plain)
+    near(way(sampling_ops.deform_conv2d, [input, torch.zeros_like(offset), weight, bias, None], *how), plain)
     incoming = torch.randn_like(plain)
     expected = torch.autograd.grad(plain, [input, weight], incoming)
-    found = way.gradients(real_ops.deform_conv2d, [input, torch.zeros_like(offset), weight, bias.detach(), None], incoming, *how)
+    found = way.gradients(sampling_ops.deform_conv2d, [input, torch.zeros_like(offset), weight, bias.detach(), None], incoming, *how)
     for gradient, other in zip(found, expected, strict=True):
         near(gradient, other)
 
@@ -279,7 +279,7 @@ def test_deform_conv2d_without_offsets_is_a_convolution(way: Way) -> None:
 def test_deform_conv2d_reads_zeros_far_outside_the_image(way: Way) -> None:
     (input, offset, weight, bias, mask), how = tensors_of(SHAPES[0])
     for far in (100.0, -100.0, 1e30, float("inf"), float("nan")):
-        found = way(real_ops.deform_conv2d, [input, torch.full_like(offset, far), weight, None, mask], *how)
+        found = way(sampling_ops.deform_conv2d, [input, torch.full_like(offset, far), weight, None, mask], *how)
         assert found.abs().max() == 0, f"offsets of {far}"
 
 
@@ -287,38 +287,38 @@ def test_deform_conv2d_passes_gradcheck(way: Way) -> None:
     tensors, how = tensors_of((1, 2, 3, 3, 2, 2, 1, (2, 2), (1, 1), (0, 0), (1, 1), True))
     tensors = [tensor.detach().requires_grad_() for tensor in way.put(tensors)]
     with way.inside():
-        assert torch.autograd.gradcheck(lambda *given: real_ops.deform_conv2d(*given, *how), tensors, nondet_tol=1e-12)
+        assert torch.autograd.gradcheck(lambda *given: sampling_ops.deform_conv2d(*given, *how), tensors, nondet_tol=1e-12)
 
 
 def test_deform_conv2d_rejects_a_second_differentiation(way: Way) -> None:
     tensors, how = tensors_of((1, 2, 3, 3, 2, 2, 1, (2, 2), (1, 1), (0, 0), (1, 1), True))
     tensors = [tensor.detach().requires_grad_() for tensor in way.put(tensors)]
     with way.inside():
-        first = torch.autograd.grad(real_ops.deform_conv2d(*tensors, *how).square().sum(), tensors, create_graph=True)
+        first = torch.autograd.grad(sampling_ops.deform_conv2d(*tensors, *how).square().sum(), tensors, create_graph=True)
         with pytest.raises(NotImplementedError, match="it cannot be differentiated twice"):
             torch.autograd.grad(sum(gradient.sum() for gradient in first), tensors)
 
 
 def test_deform_conv2d_of_no_images_is_empty_and_its_gradients_are_zero(way: Way) -> None:
     tensors, how = tensors_of((0, *SHAPES[0][1:]))
-    assert way(real_ops.deform_conv2d, tensors, *how).shape == (0, 6, 6, 7)
-    of_input, _, of_weight, of_bias, _ = way.gradients(real_ops.deform_conv2d, tensors, torch.empty(0, 6, 6, 7).double(), *how)
+    assert way(sampling_ops.deform_conv2d, tensors, *how).shape == (0, 6, 6, 7)
+    of_input, _, of_weight, of_bias, _ = way.gradients(sampling_ops.deform_conv2d, tensors, torch.empty(0, 6, 6, 7).double(), *how)
     assert of_input.shape == (0, 4, 6, 7) and of_weight.abs().max() == 0 and of_bias.abs().max() == 0
 
 
 def test_deform_conv2d_reads_tensors_that_are_not_contiguous(way: Way) -> None:
     tensors, how = tensors_of(SHAPES[0])
     apart = [tensor.detach().transpose(0, -1).contiguous().transpose(0, -1).requires_grad_() for tensor in tensors]
-    near(way(real_ops.deform_conv2d, apart, *how), way(real_ops.deform_conv2d, tensors, *how))
+    near(way(sampling_ops.deform_conv2d, apart, *how), way(sampling_ops.deform_conv2d, tensors, *how))
     incoming = torch.ones(1).double().expand(2, 6, 6, 7)
-    pairs = [way.gradients(real_ops.deform_conv2d, given, incoming, *how) for given in (tensors, apart)]
+    pairs = [way.gradients(sampling_ops.deform_conv2d, given, incoming, *how) for given in (tensors, apart)]
     for gradient, other in zip(*pairs, strict=True):
         near(gradient, other)
 
 
 def test_deform_conv2d_rejects_invalid_input_with_a_clear_message() -> None:
     (input, offset, weight, bias, mask), how = tensors_of(SHAPES[0])
-    op = real_ops.deform_conv2d
+    op = sampling_ops.deform_conv2d
     refused("weight must have 4 dimensions, not 3", op, input, offset, weight[0], bias, mask, *how)
     refused("does not divide 4 channels into groups", op, input, offset, weight[:, :3], bias, mask, *how)
     refused("offset has 17 channels. It needs 18 for each group", op, input, offset[:, 1:], weight, bias, mask, *how)
@@ -337,9 +337,9 @@ def test_deform_conv2d_computes_only_the_gradients_that_are_wanted(monkeypatch: 
     tensors, how = tensors_of(SHAPES[0])
     number = ["input", "offset", "weight", "bias", "mask"].index(name)
     incoming = torch.randn(2, 6, 6, 7).double()
-    expected = torch.autograd.grad(real_ops.deform_conv2d(*tensors, *how), tensors, incoming)[number]
+    expected = torch.autograd.grad(sampling_ops.deform_conv2d(*tensors, *how), tensors, incoming)[number]
     given = [tensor.detach().requires_grad_(at == number) for at, tensor in enumerate(tensors)]
-    output = real_ops.deform_conv2d(*given, *how)
+    output = sampling_ops.deform_conv2d(*given, *how)
     run, ran = places.Host.run, []
     monkeypatch.setattr(places.Host, "run", lambda self, kernel, *of, **members: (ran.append(kernel), run(self, kernel, *of, **members)))
     output.backward(incoming)
@@ -349,7 +349,7 @@ def test_deform_conv2d_computes_only_the_gradients_that_are_wanted(monkeypatch: 
 
 def test_roi_align_computes_no_gradient_for_boxes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     input, regions = image_and_regions()
-    output = real_ops.roi_align(input.detach(), regions.requires_grad_(), 2).sum()
+    output = sampling_ops.roi_align(input.detach(), regions.requires_grad_(), 2).sum()
     monkeypatch.setattr(places.Host, "run", lambda *given, **members: pytest.fail("a gradient was computed that is not wanted"))
     assert torch.autograd.grad(output, regions, allow_unused=True) == (None,)
 
@@ -377,7 +377,7 @@ def test_deform_attention_and_its_gradients_agree_with_the_definition(way: Way, 
     expected = reference.deform_attention(value, sizes, locations, weights)
     incoming = exact_in_half(torch.randn(expected.shape))
     gradients = torch.autograd.grad(expected, tensors, incoming)
-    op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+    op = lambda value, locations, weights: sampling_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
     for dtype in FLOATS:
         given = as_type(tensors, dtype)
         found = [way(op, given), *way.gradients(op, given, incoming.to(dtype))]
@@ -388,7 +388,7 @@ def test_deform_attention_and_its_gradients_agree_with_the_definition(way: Way, 
 
 def test_deform_attention_agrees_with_grid_sample(way: Way) -> None:
     value, sizes, locations, weights = attention_of()
-    op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+    op = lambda value, locations, weights: sampling_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
     near(way(op, [value, locations, weights]), baselines.attention_by_grid_sample(value, sizes, locations, weights))
 
 
@@ -396,7 +396,7 @@ def test_deform_attention_passes_gradcheck(way: Way) -> None:
     value, sizes, locations, weights = attention_of(1, 2, 2)
     given = [tensor.detach().requires_grad_() for tensor in way.put([value, locations, weights])]
     with way.inside():
-        op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+        op = lambda value, locations, weights: sampling_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
         assert torch.autograd.gradcheck(op, given, nondet_tol=1e-12)
 
 
@@ -404,7 +404,7 @@ def test_deform_attention_reads_tensors_that_are_not_contiguous(way: Way) -> Non
     value, sizes, locations, weights = attention_of()
     tensors = [value, locations, weights]
     apart = [tensor.detach().transpose(0, -1).contiguous().transpose(0, -1).requires_grad_() for tensor in tensors]
-    op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+    op = lambda value, locations, weights: sampling_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
     near(way(op, apart), way(op, tensors))
     incoming = torch.ones(1).double().expand(2, 4, 2, 3)
     pairs = [way.gradients(op, given, incoming) for given in (tensors, apart)]
@@ -415,7 +415,7 @@ def test_deform_attention_reads_tensors_that_are_not_contiguous(way: Way) -> Non
 def test_deform_attention_of_no_queries_is_empty_and_its_gradients_are_zero(way: Way) -> None:
     value, sizes, locations, weights = attention_of()
     given = [value, locations[:, :0].detach().requires_grad_(), weights[:, :0].detach().requires_grad_()]
-    op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+    op = lambda value, locations, weights: sampling_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
     assert way(op, given).shape == (2, 0, 2, 3)
     of_value, of_locations, of_weights = way.gradients(op, given, torch.empty(2, 0, 2, 3).double())
     assert of_value.equal(torch.zeros_like(value)) and of_locations.numel() == of_weights.numel() == 0
@@ -423,7 +423,7 @@ def test_deform_attention_of_no_queries_is_empty_and_its_gradients_are_zero(way:
 
 def test_deform_attention_rejects_invalid_input_with_a_clear_message() -> None:
     value, sizes, locations, weights = attention_of()
-    op = real_ops.deform_attention
+    op = sampling_ops.deform_attention
     refused("value must have 4 dimensions, not 3", op, value[0], sizes, locations, weights)
     refused("locations must be n x queries x heads x levels x points x 2", op, value, sizes, locations[..., :1], weights)
     refused("weights are [2, 4, 2, 2, 2], but locations", op, value, sizes, locations, weights[..., :2])
@@ -447,13 +447,13 @@ def test_coordinates_may_be_float_with_values_of_half_types(way: Way, dtype: tor
     boxes, offset = torch.tensor([[0.0, 2049, 0, 2050, 1]]), torch.tensor([0.0, 2049]).reshape(1, 2, 1, 1).requires_grad_()
     convolution = [image, offset, one[0], None, None]
     location = torch.tensor([2049.5 / 2100, 0.25]).reshape(1, 1, 1, 1, 1, 2)
-    attend = lambda value, *rest: real_ops.deform_attention(value, [(2, 2100)], *rest)  # noqa: E731
-    outputs = [way(real_ops.roi_align, [image, boxes], 1, 1.0, 1, True), way(real_ops.deform_conv2d, convolution, (2, 2100))]
+    attend = lambda value, *rest: sampling_ops.deform_attention(value, [(2, 2100)], *rest)  # noqa: E731
+    outputs = [way(sampling_ops.roi_align, [image, boxes], 1, 1.0, 1, True), way(sampling_ops.deform_conv2d, convolution, (2, 2100))]
     outputs += [way(attend, [image.reshape(1, -1, 1, 1), location, one])]
     for output in outputs:
         assert output.dtype == dtype
         near(output.flatten(), torch.ones(1), dtype)
-    (gradient,) = way.gradients(real_ops.deform_conv2d, convolution, one[0], (2, 2100))
+    (gradient,) = way.gradients(sampling_ops.deform_conv2d, convolution, one[0], (2, 2100))
     assert gradient.dtype == torch.float32
 
 
@@ -466,15 +466,15 @@ def test_under_autocast_the_ops_compute_in_float(way: Way, dtype: torch.dtype) -
 
     def model(input: Tensor, weight: Tensor, offset: Tensor, boxes: Tensor, locations: Tensor, weights: Tensor) -> Tensor:
         feature = conv2d(input, weight, padding=1)  # of the half type under autocast, so each op gets inputs of two types
-        convolved = real_ops.deform_conv2d(feature, offset, weight, padding=1)
-        pooled = real_ops.roi_align(feature, boxes, 2)
-        attended = real_ops.deform_attention(feature.flatten(2).mT[:, :, None], [(9, 9)], locations, weights)
+        convolved = sampling_ops.deform_conv2d(feature, offset, weight, padding=1)
+        pooled = sampling_ops.roi_align(feature, boxes, 2)
+        attended = sampling_ops.deform_attention(feature.flatten(2).mT[:, :, None], [(9, 9)], locations, weights)
         return torch.cat([output.flatten() for output in (convolved, pooled, attended)])
 
     given = [input, weight, offset, boxes, locations, weights]
     with torch.autocast("cuda" if way.device == "cuda" else "cpu", dtype):
         found = way(model, given)
-        assert way(real_ops.nms, [torch.rand(5, 4).to(dtype), torch.rand(5)], 0.5).dtype == torch.int64  # two types
+        assert way(sampling_ops.nms, [torch.rand(5, 4).to(dtype), torch.rand(5)], 0.5).dtype == torch.int64  # two types
     assert found.dtype == torch.float32
     expected = way(model, given)
     assert (found - expected).abs().max() < 0.05 * expected.abs().max()  # the plain convolution was computed in the half type
@@ -484,8 +484,8 @@ def test_under_autocast_the_ops_compute_in_float(way: Way, dtype: torch.dtype) -
 
 
 def test_the_registered_ops_reject_the_same_input() -> None:
-    """Compiled models and C++ call torch.ops.real_ops, not the Python functions."""
-    ops = torch.ops.real_ops
+    """Compiled models and C++ call torch.ops.sampling_ops, not the Python functions."""
+    ops = torch.ops.sampling_ops
     refused("5 boxes need as many scores, not [4]", ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
     input, boxes = image_and_regions()
     refused("boxes must be k x 5", ops.roi_align, input, boxes[:, :4], 2, 2, 1.0, 2, True)
@@ -528,14 +528,14 @@ def test_a_struct_gets_all_its_members_and_no_others() -> None:
 
 
 def test_the_compiler_knows_that_nms_cannot_be_captured() -> None:
-    assert torch.Tag.cudagraph_unsafe in torch.ops.real_ops.nms.default.tags
-    assert torch.Tag.cudagraph_unsafe not in torch.ops.real_ops.roi_align.default.tags
+    assert torch.Tag.cudagraph_unsafe in torch.ops.sampling_ops.nms.default.tags
+    assert torch.Tag.cudagraph_unsafe not in torch.ops.sampling_ops.roi_align.default.tags
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_opcheck_finds_no_fault(device: str) -> None:
     torch.manual_seed(3)
-    ops = torch.ops.real_ops
+    ops = torch.ops.sampling_ops
     put = lambda tensors: [tensor.detach().to(device).requires_grad_(tensor.requires_grad) for tensor in tensors]  # noqa: E731
     torch.library.opcheck(ops.nms.default, (*put(boxes_of(40)), 0.3))
     torch.library.opcheck(ops.roi_align.default, (*put(image_and_regions()), 2, 2, 1.0, 2, True), rtol=1e-9, atol=1e-9)
@@ -555,11 +555,11 @@ def test_a_compiled_model_has_no_graph_break(backend: str, device: str) -> None:
     value, sizes, locations, weights = attention_of()
 
     def model(*tensors: Tensor) -> Tensor:
-        feature = real_ops.deform_conv2d(*tensors[:5], *how).relu()
-        kept = boxes[real_ops.nms(boxes[:, 1:].float(), scores, 0.1)]
-        pooled = real_ops.roi_align(feature, kept, 2, 0.5, 2, True)
+        feature = sampling_ops.deform_conv2d(*tensors[:5], *how).relu()
+        kept = boxes[sampling_ops.nms(boxes[:, 1:].float(), scores, 0.1)]
+        pooled = sampling_ops.roi_align(feature, kept, 2, 0.5, 2, True)
         value, *others = tensors[5:]
-        return pooled.sum() + real_ops.deform_attention(value, sizes, *others).sum()
+        return pooled.sum() + sampling_ops.deform_attention(value, sizes, *others).sum()
 
     given = [tensor.detach().to(device).requires_grad_() for tensor in (*tensors, value, locations, weights)]
     with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):  # how many boxes NMS keeps is known only at run time
@@ -578,9 +578,9 @@ def test_a_box_that_is_too_large_for_a_blocks_tables_is_computed_too(way: Way) -
     input = torch.randn(1, 67, 90, 40).double().requires_grad_()
     boxes = torch.tensor([[0, 1.5, 1, 37, 88.5], [0, 3.2, 4.1, 9.9, 12.3]]).double()
     for size in ((3, 2), (34, 3)):
-        op = lambda x: real_ops.roi_align(x, boxes.to(x.device), size, 1.0, -1, True)  # noqa: B023, E731
+        op = lambda x: sampling_ops.roi_align(x, boxes.to(x.device), size, 1.0, -1, True)  # noqa: B023, E731
         incoming = torch.randn(2, 67, *size).double()
-        loop = real_ops.roi_align(input, boxes, size, 1.0, -1, True)
+        loop = sampling_ops.roi_align(input, boxes, size, 1.0, -1, True)
         near(way(op, [input]), loop)
         near(way.gradients(op, [input], incoming)[0], torch.autograd.grad(loop, input, incoming)[0])
 
@@ -591,5 +591,5 @@ def test_images_too_large_for_shared_memory_get_their_gradients_too(way: Way) ->
     for height, width in ((72, 72), (64, 64)):
         input, offset = torch.randn(1, 2, height, width).double().requires_grad_(), torch.randn(1, 2, height, width).double()
         weight, incoming = torch.randn(2, 2, 1, 1).double(), torch.randn(1, 2, height, width).double()
-        found = way.gradients(real_ops.deform_conv2d, [input, offset, weight], incoming)[0]
-        near(found, torch.autograd.grad(real_ops.deform_conv2d(input, offset, weight), input, incoming)[0])
+        found = way.gradients(sampling_ops.deform_conv2d, [input, offset, weight], incoming)[0]
+        near(found, torch.autograd.grad(sampling_ops.deform_conv2d(input, offset, weight), input, incoming)[0])

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 
 import baselines
-import real_ops
+import sampling_ops
 import reference
 from places import best_first, through_the_driver
 
@@ -67,16 +67,16 @@ def correct() -> bool:
     print(f"{'':<28} | numbers | loop = definition  | kernel = loop      | which threads add to the same number")
 
     boxes, scores = boxes_around(600, 30)
-    kept = three_ways(lambda: real_ops.nms(boxes, scores, 0.5), lambda: reference.nms(boxes, scores, 0.5))
+    kept = three_ways(lambda: sampling_ops.nms(boxes, scores, 0.5), lambda: reference.nms(boxes, scores, 0.5))
     right = row("nms, kept boxes", *kept, "no sums")
 
     image, regions = random(2, 3, 12, 15), torch.tensor([[0, 2.2, 3.1, 9.7, 8.8], [1, 4, 1.5, 13, 6.5], [1, 5.5, 2, 14.1, 11]]).double()
-    pool = [lambda module=module: module.roi_align(image, regions, (3, 3), 1.0, 2, True) for module in (real_ops, reference)]
+    pool = [lambda module=module: module.roi_align(image, regions, (3, 3), 1.0, 2, True) for module in (sampling_ops, reference)]
     right &= row("roi_align", *three_ways(*pool), "one thread")
     right &= gradient_rows(pool, [image], ["the input"], ["bins of all boxes"])
 
     inputs = [random(2, 4, 6, 7), random(2, 36, 6, 7), random(6, 2, 3, 3), random(6), random(2, 18, 6, 7)]
-    convolve = [lambda module=module: module.deform_conv2d(*inputs, (1, 1), (1, 1), (1, 1)) for module in (real_ops, reference)]
+    convolve = [lambda module=module: module.deform_conv2d(*inputs, (1, 1), (1, 1), (1, 1)) for module in (sampling_ops, reference)]
     right &= row("deform_conv2d", *three_ways(*convolve), "PyTorch's matrix product")
     names = ["the input", "the offsets", "the weight", "the bias", "the mask"]
     adds = ["taps that read it", "one thread", "PyTorch's matrix product", "PyTorch's sum", "one thread"]
@@ -84,7 +84,7 @@ def correct() -> bool:
 
     sizes, value = [(6, 7), (3, 4)], random(2, 54, 2, 5)
     locations, weights = torch.rand(2, 9, 2, 2, 4, 2, dtype=torch.float64, requires_grad=True), random(2, 9, 2, 2, 4)
-    attend = [lambda module=module: module.deform_attention(value, sizes, locations, weights) for module in (real_ops, reference)]
+    attend = [lambda module=module: module.deform_attention(value, sizes, locations, weights) for module in (sampling_ops, reference)]
     right &= row("deform_attention", *three_ways(*attend), "one thread")
     adds = ["points that read it", "lanes of a warp", "lanes of a warp"]
     right &= gradient_rows(attend, [value, locations, weights], ["the value", "the locations", "the weights"], adds)
@@ -94,9 +94,9 @@ def correct() -> bool:
     small = [random(1, 2, 3, 3), random(1, 8, 2, 2), random(2, 2, 2, 2), random(2), random(1, 4, 2, 2)]
     few = [random(1, 5, 1, 2), torch.rand(1, 2, 1, 2, 2, 2, dtype=torch.float64, requires_grad=True), random(1, 2, 1, 2, 2)]
     checks = {
-        "roi_align": (lambda x: real_ops.roi_align(x, regions[:1], 2, 0.3, 2, True), random(1, 2, 5, 5)),
-        "deform_conv2d": (real_ops.deform_conv2d, small),
-        "deform_attention": (lambda value, *rest: real_ops.deform_attention(value, [(2, 2), (1, 1)], *rest), few),
+        "roi_align": (lambda x: sampling_ops.roi_align(x, regions[:1], 2, 0.3, 2, True), random(1, 2, 5, 5)),
+        "deform_conv2d": (sampling_ops.deform_conv2d, small),
+        "deform_attention": (lambda value, *rest: sampling_ops.deform_attention(value, [(2, 2), (1, 1)], *rest), few),
     }
     for name, (op, given) in checks.items():
         with through_the_driver():
@@ -110,8 +110,8 @@ def show_the_order_of_a_sum() -> None:
     """The last digits of a sum depend on its order. Here, the order is reversed on purpose. With atomics, no order is guaranteed."""
     many = torch.cat([torch.zeros(200, 1), torch.rand(200, 2) * 4, 8 + torch.rand(200, 2) * 4], 1)
     feature, incoming = torch.randn(1, 1, 12, 12, requires_grad=True), torch.randn(200, 1, 4, 4)
-    one = torch.autograd.grad(real_ops.roi_align(feature, many, 4), feature, incoming)[0]
-    other = torch.autograd.grad(real_ops.roi_align(feature, many.flip(0), 4), feature, incoming.flip(0))[0]
+    one = torch.autograd.grad(sampling_ops.roi_align(feature, many, 4), feature, incoming)[0]
+    other = torch.autograd.grad(sampling_ops.roi_align(feature, many.flip(0), 4), feature, incoming.flip(0))[0]
     differ, furthest = (one != other).sum(), (one - other).abs().max()
     print(f"200 boxes in float, and in reverse order: {differ} of {one.numel()} gradients differ, by up to {furthest:.0e}")
 
@@ -120,12 +120,12 @@ def show_the_order_of_a_sum() -> None:
 
 
 def time_nms(theirs) -> bool:
-    ways = {"group by group, real_ops": real_ops.nms, "box by box": baselines.box_by_box, "on the host": baselines.on_the_host}
+    ways = {"group by group, sampling_ops": sampling_ops.nms, "box by box": baselines.box_by_box, "on the host": baselines.on_the_host}
     ways |= {"torchvision": theirs.nms} if theirs else {}
     right = True
     for objects in (10000, 100):
         boxes, scores = boxes_around(10000, objects, "cuda")
-        kept = real_ops.nms(boxes, scores, 0.5)
+        kept = sampling_ops.nms(boxes, scores, 0.5)
         print(f"NMS of 10000 boxes around {objects} objects, {len(kept)} are kept: ms, median (minimum to maximum)")
         for name, way in ways.items():
             right &= way(boxes, scores, 0.5).equal(kept)
@@ -158,16 +158,16 @@ def cases(theirs) -> list[tuple[str, str, Call, Call, list[Tensor]]]:
     if theirs:
         found += [
             (
-                "roi_align", "torchvision", lambda x: real_ops.roi_align(x, boxes, 7, 0.25, 2, True),
+                "roi_align", "torchvision", lambda x: sampling_ops.roi_align(x, boxes, 7, 0.25, 2, True),
                 lambda x: theirs.roi_align(x, boxes, 7, 0.25, 2, True), [image],
             ),
             (
-                "deform_conv2d", "torchvision", lambda x, o, w, b, m: real_ops.deform_conv2d(x, o, w, b, m, 1, 1),
+                "deform_conv2d", "torchvision", lambda x, o, w, b, m: sampling_ops.deform_conv2d(x, o, w, b, m, 1, 1),
                 lambda x, o, w, b, m: theirs.deform_conv2d(x, o, w, b, 1, 1, 1, m), convolved,
             ),
         ]  # fmt: skip
     attention = lambda op: lambda value, *rest: op(value, sizes, *rest)  # noqa: E731
-    ours, usual = attention(real_ops.deform_attention), attention(baselines.attention_by_grid_sample)
+    ours, usual = attention(sampling_ops.deform_attention), attention(baselines.attention_by_grid_sample)
     return found + [("deform_attention", "grid_sample", ours, usual, attended)]
 
 
@@ -196,11 +196,11 @@ def profile(theirs) -> None:
     """Prints the kernels and copies of a call, and how long they take: the mean of ten calls."""
     boxes, scores = boxes_around(10000, 100, "cuda")
     calls: dict[str, Callable[[], object]] = {
-        "NMS of 10000 boxes around 100 objects, real_ops": lambda: real_ops.nms(boxes, scores, 0.5),
+        "NMS of 10000 boxes around 100 objects, sampling_ops": lambda: sampling_ops.nms(boxes, scores, 0.5),
         "the order of 10000 scores, PyTorch's sort": lambda: best_first(scores),
     }
     for name, other_name, ours, other, inputs in cases(theirs):
-        calls |= {f"{name}, forward, {who}": partial(op, *inputs) for who, op in {"real_ops": ours, other_name: other}.items()}
+        calls |= {f"{name}, forward, {who}": partial(op, *inputs) for who, op in {"sampling_ops": ours, other_name: other}.items()}
     kinds = torch.profiler.ProfilerActivity
     for name, call in calls.items():
         call()

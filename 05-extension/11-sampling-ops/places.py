@@ -1,4 +1,4 @@
-# Where an op runs: as a loop on the CPU (libreal_ops.so), or as a kernel, launched with the driver API (kernels.ptx).
+# Where an op runs: as a loop on the CPU (libsampling_ops.so), or as a kernel, launched with the driver API (kernels.ptx).
 from __future__ import annotations
 
 import contextlib
@@ -101,7 +101,7 @@ class Host:
     """The loops on the CPU."""
 
     def __init__(self) -> None:
-        self.library = ctypes.CDLL(built(__file__, "libreal_ops.so"))
+        self.library = ctypes.CDLL(built(__file__, "libsampling_ops.so"))
         self.library.layouts.restype = ctypes.c_char_p
         in_cpp = self.library.layouts().decode()
         if in_cpp != layouts():
