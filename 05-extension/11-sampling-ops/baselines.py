@@ -1,7 +1,6 @@
-# What the ops are compared with: NMS in other ways, torchvision's ops, and attention made of PyTorch's grid_sample.
+# What the ops are compared with: torchvision's ops, and attention made of PyTorch's grid_sample.
 from __future__ import annotations
 
-import ctypes
 import statistics
 import time
 from collections.abc import Callable
@@ -9,25 +8,7 @@ from collections.abc import Callable
 import torch
 from torch.nn.functional import grid_sample
 
-import places
-
 Tensor = torch.Tensor
-
-
-def box_by_box(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    """A block of 64 threads scans on the GPU and waits at every box that is kept, as torchvision's has done since version 0.21."""
-    return places.device(boxes.device.index).kept(boxes, places.best_first(scores), threshold, "nms_scan_by_box", 64)
-
-
-def on_the_host(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    """The mask is copied to the host, which scans it, as torchvision did before."""
-    order = places.best_first(scores)
-    mask = places.device(boxes.device.index).mask(boxes, order, threshold).cpu()
-    kept = torch.empty(len(order), dtype=torch.int64)
-    scan = places.host().library.nms_scan
-    scan.restype = ctypes.c_longlong
-    total = scan(ctypes.c_void_p(mask.data_ptr()), ctypes.c_longlong(len(order)), ctypes.c_void_p(kept.data_ptr()))
-    return order[kept[:total].to(order.device)]
 
 
 def torchvision_ops():
@@ -35,7 +16,7 @@ def torchvision_ops():
     try:
         from torchvision import ops
 
-        ops.nms(torch.zeros(1, 4), torch.zeros(1), 0.5)  # fails if its compiled part does not fit
+        ops.roi_align(torch.zeros(1, 1, 4, 4), torch.zeros(1, 5), 1)  # fails if its compiled part does not fit
     except Exception:
         return None
     return ops

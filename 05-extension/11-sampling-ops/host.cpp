@@ -1,11 +1,8 @@
-// The ops on the CPU: loops over the functions that the kernels consist of, and NMS as its definition says. Python
-// calls them through a C interface.
+// The ops on the CPU: loops over the functions that the kernels consist of. Python calls them through a C interface.
 #include "05-extension/11-sampling-ops/ops.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
-#include <vector>
 
 using namespace sampling_ops;
 
@@ -25,26 +22,13 @@ struct Alone {
   }
 };
 
-// A box is left, top, right, bottom, and the boxes are sorted, best first. Writes the numbers of the boxes that are
-// kept and returns how many they are.
-template <class T>
-Index nms(const T* boxes, Index count, T threshold, Index* kept) {
-  const auto area = [&](const T* box) { return (box[2] - box[0]) * (box[3] - box[1]); };
-  std::vector<bool> removed(count);
-  Index total = 0;
-  for (Index i = 0; i < count; ++i) {
-    if (removed[i]) continue;
-    kept[total++] = i;
-    const T* a = boxes + 4 * i;
-    for (Index j = i + 1; j < count; ++j) {
-      const T* b = boxes + 4 * j;
-      const T across = std::min(a[2], b[2]) - std::max(a[0], b[0]), down = std::min(a[3], b[3]) - std::max(a[1], b[1]);
-      const T shared = std::max(across, T(0)) * std::max(down, T(0));
-      if (shared / (area(a) + area(b) - shared) > threshold) removed[j] = true;
-    }
+// Adds 1 instead of a value, so that each sum becomes the number of additions to it.
+struct Counting : Alone {
+  template <class W>
+  static void add(W* sum, W) {
+    *sum += 1;
   }
-  return total;
-}
+};
 
 }  // namespace
 
@@ -54,31 +38,16 @@ extern "C" {
   void name##_##T(const Op<T>* op, Index count) {        \
     for (Index i = 0; i < count; ++i) (*op)(i, Alone()); \
   }
+#define COUNTING_LOOP(name, Op, T)                          \
+  void count_##name##_##T(const Op<T>* op, Index count) {   \
+    for (Index i = 0; i < count; ++i) (*op)(i, Counting()); \
+  }
 EACH_OP(LOOP, float)
 EACH_OP(LOOP, double)
 EACH_OP_OF_A_WARP(LOOP, float)
 EACH_OP_OF_A_WARP(LOOP, double)
-
-Index nms_float(const float* boxes, Index count, double threshold, Index* kept) {
-  return nms(boxes, count, static_cast<float>(threshold), kept);
-}
-
-Index nms_double(const double* boxes, Index count, double threshold, Index* kept) {
-  return nms(boxes, count, threshold, kept);
-}
-
-// Scans the mask of kernels.cu on the host, as torchvision did before version 0.21.
-Index nms_scan(const unsigned long long* mask, Index count, Index* kept) {
-  const Index tiles = (count + 63) / 64;
-  std::vector<unsigned long long> removed(tiles);
-  Index total = 0;
-  for (Index i = 0; i < count; ++i) {
-    if (removed[i / 64] >> (i % 64) & 1) continue;
-    kept[total++] = i;
-    for (Index t = i / 64; t < tiles; ++t) removed[t] |= mask[i * tiles + t];
-  }
-  return total;
-}
+EACH_OP(COUNTING_LOOP, double)
+EACH_OP_OF_A_WARP(COUNTING_LOOP, double)
 
 // The offsets of all members in bytes, and kChannels. Python defines the same structs and compares.
 const char* layouts() {

@@ -1,4 +1,4 @@
-# Four ops of real networks. Compares definition, loop and kernel, and on a GPU measures the kernels against torchvision. With the option
+# Three ops that read an image between its pixels. Compares definition, loop and kernel, and on a GPU measures the kernels against torchvision. With the option
 # --profile, prints which kernels run on the GPU and how long each of them takes.
 from __future__ import annotations
 
@@ -9,23 +9,17 @@ from functools import partial
 import torch
 
 import baselines
-import sampling_ops
 import reference
-from places import best_first, through_the_driver
+import sampling_ops
+from places import counting, through_the_driver
 
 Tensor = torch.Tensor
+torch.set_num_threads(1)  # the tensors that are compared are small: more threads would only wait for each other
 torch.manual_seed(7)
 
 
 def random(*shape: int) -> Tensor:
     return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
-
-
-def boxes_around(count: int, objects: int, device: str = "cpu") -> tuple[Tensor, Tensor]:
-    """What a detector finds: several boxes around each object, and a score for each box."""
-    middle = (torch.rand(objects, 2) * 1000).repeat_interleave(count // objects, 0) + torch.randn(count, 2) * 6
-    half = 10 + 40 * torch.rand(objects, 2).repeat_interleave(count // objects, 0) + torch.randn(count, 2)
-    return torch.cat([middle - half, middle + half], 1).to(device), torch.rand(count).to(device)
 
 
 # ---- Are the results correct? --------------------------------------------------------------------------------------------
@@ -39,9 +33,9 @@ def agree(left: Tensor, right: Tensor) -> str:
     return "same" if furthest < 1e-12 else f"up to {furthest:.1g} apart"
 
 
-def row(what: str, definition: Tensor, loop: Tensor, kernel: Tensor, adds: str) -> bool:
+def row(what: str, definition: Tensor, loop: Tensor, kernel: Tensor, additions: str = "") -> bool:
     first, second = agree(loop, definition), agree(kernel, loop)
-    print(f"{what:<28} | {loop.numel():7} | {first:<18} | {second:<18} | {adds}")
+    print(f"{what:<28} | {loop.numel():7} | {first:<18} | {second:<18} | {additions}".rstrip())
     return first == second == "same"
 
 
@@ -56,38 +50,42 @@ def gradients(op: Callable[[], Tensor], of: list[Tensor], incoming: Tensor) -> C
     return lambda: torch.autograd.grad(op(), of, incoming)
 
 
-def gradient_rows(ops: list[Callable[[], Tensor]], inputs: list[Tensor], names: list[str], adds: list[str]) -> bool:
+def additions(counted: Tensor, gradient: Tensor, team: str) -> str:
+    """How many threads or warps add to the same element, at most. Where nothing was counted, one of them computes it alone and writes it."""
+    return f"one {team}" if counted.equal(gradient) else f"{int(counted.max())} {team}s"
+
+
+def gradient_rows(ops: list[Callable[[], Tensor]], inputs: list[Tensor], names: list[str], team: str = "thread", by_pytorch: tuple[str, ...] = ()) -> bool:
     incoming = torch.randn_like(ops[0]())
-    found = zip(*three_ways(*[gradients(op, inputs, incoming) for op in ops]))
-    rows = [row(f"  gradient of {name}", *ways, who) for name, ways, who in zip(names, found, adds, strict=True)]
-    return all(rows)
+    found = list(zip(*three_ways(*[gradients(op, inputs, incoming) for op in ops])))
+    output = ops[0]()
+    with counting():
+        counted = torch.autograd.grad(output, inputs, incoming)
+    right = True
+    for name, ways, counts in zip(names, found, counted, strict=True):
+        right &= row(f"  gradient of {name}", *ways, "PyTorch" if name in by_pytorch else additions(counts, ways[1], team))
+    return right
 
 
 def correct() -> bool:
-    print(f"{'':<28} | numbers | loop = definition  | kernel = loop      | which threads add to the same number")
-
-    boxes, scores = boxes_around(600, 30)
-    kept = three_ways(lambda: sampling_ops.nms(boxes, scores, 0.5), lambda: reference.nms(boxes, scores, 0.5))
-    right = row("nms, kept boxes", *kept, "no sums")
+    print(f"{'':<28} | numbers | loop = definition  | kernel = loop      | who adds to an element")
 
     image, regions = random(2, 3, 12, 15), torch.tensor([[0, 2.2, 3.1, 9.7, 8.8], [1, 4, 1.5, 13, 6.5], [1, 5.5, 2, 14.1, 11]]).double()
     pool = [lambda module=module: module.roi_align(image, regions, (3, 3), 1.0, 2, True) for module in (sampling_ops, reference)]
-    right &= row("roi_align", *three_ways(*pool), "one thread")
-    right &= gradient_rows(pool, [image], ["the input"], ["bins of all boxes"])
+    right = row("roi_align", *three_ways(*pool))
+    right &= gradient_rows(pool, [image], ["the input"])
 
     inputs = [random(2, 4, 6, 7), random(2, 36, 6, 7), random(6, 2, 3, 3), random(6), random(2, 18, 6, 7)]
     convolve = [lambda module=module: module.deform_conv2d(*inputs, (1, 1), (1, 1), (1, 1)) for module in (sampling_ops, reference)]
-    right &= row("deform_conv2d", *three_ways(*convolve), "PyTorch's matrix product")
+    right &= row("deform_conv2d", *three_ways(*convolve))
     names = ["the input", "the offsets", "the weight", "the bias", "the mask"]
-    adds = ["taps that read it", "one thread", "PyTorch's matrix product", "PyTorch's sum", "one thread"]
-    right &= gradient_rows(convolve, inputs, names, adds)
+    right &= gradient_rows(convolve, inputs, names, by_pytorch=("the weight", "the bias"))
 
     sizes, value = [(6, 7), (3, 4)], random(2, 54, 2, 5)
     locations, weights = torch.rand(2, 9, 2, 2, 4, 2, dtype=torch.float64, requires_grad=True), random(2, 9, 2, 2, 4)
     attend = [lambda module=module: module.deform_attention(value, sizes, locations, weights) for module in (sampling_ops, reference)]
-    right &= row("deform_attention", *three_ways(*attend), "one thread")
-    adds = ["points that read it", "lanes of a warp", "lanes of a warp"]
-    right &= gradient_rows(attend, [value, locations, weights], ["the value", "the locations", "the weights"], adds)
+    right &= row("deform_attention", *three_ways(*attend))
+    right &= gradient_rows(attend, [value, locations, weights], ["the value", "the locations", "the weights"], "warp")
 
     # gradcheck also calls backward twice and expects the same bits. Atomic sums do not promise that, hence nondet_tol.
     print()
@@ -117,22 +115,6 @@ def show_the_order_of_a_sum() -> None:
 
 
 # ---- How fast are the kernels? -------------------------------------------------------------------------------------------
-
-
-def time_nms(theirs) -> bool:
-    ways = {"group by group, sampling_ops": sampling_ops.nms, "box by box": baselines.box_by_box, "on the host": baselines.on_the_host}
-    ways |= {"torchvision": theirs.nms} if theirs else {}
-    right = True
-    for objects in (10000, 100):
-        boxes, scores = boxes_around(10000, objects, "cuda")
-        kept = sampling_ops.nms(boxes, scores, 0.5)
-        print(f"NMS of 10000 boxes around {objects} objects, {len(kept)} are kept: ms, median (minimum to maximum)")
-        for name, way in ways.items():
-            right &= way(boxes, scores, 0.5).equal(kept)
-            median, least, most = baselines.milliseconds(lambda: way(boxes, scores, 0.5))
-            print(f"  {name:<24} | {median:7.3f} ({least:.3f} to {most:.3f})")
-        print()
-    return right
 
 
 Call = Callable[..., Tensor]
@@ -194,11 +176,7 @@ def time_ops(theirs) -> bool:
 
 def profile(theirs) -> None:
     """Prints the kernels and copies of a call, and how long they take: the mean of ten calls."""
-    boxes, scores = boxes_around(10000, 100, "cuda")
-    calls: dict[str, Callable[[], object]] = {
-        "NMS of 10000 boxes around 100 objects, sampling_ops": lambda: sampling_ops.nms(boxes, scores, 0.5),
-        "the order of 10000 scores, PyTorch's sort": lambda: best_first(scores),
-    }
+    calls: dict[str, Callable[[], object]] = {}
     for name, other_name, ours, other, inputs in cases(theirs):
         calls |= {f"{name}, forward, {who}": partial(op, *inputs) for who, op in {"sampling_ops": ours, other_name: other}.items()}
     kinds = torch.profiler.ProfilerActivity
@@ -231,7 +209,6 @@ def main() -> int:
         print("timing: skipped, because PyTorch sees no GPU here")
         return 0 if right else 1
     theirs = baselines.torchvision_ops()
-    right &= time_nms(theirs)
     right &= time_ops(theirs)
     if not theirs:
         print("torchvision: skipped, because it is not installed for this PyTorch")

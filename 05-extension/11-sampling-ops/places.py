@@ -89,16 +89,13 @@ def tensor_in(value: object) -> object:
     return value.tensor if isinstance(value, Out) else value
 
 
-def best_first(scores: torch.Tensor) -> torch.Tensor:
-    """The numbers of the boxes in the order in which NMS considers them."""
-    return scores.sort(descending=True, stable=True).indices
-
-
 # ---- the two places ------------------------------------------------------------------------------------------------------
 
 
 class Host:
     """The loops on the CPU."""
+
+    prefix = ""  # of the functions' names
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL(built(__file__, "libsampling_ops.so"))
@@ -120,7 +117,7 @@ class Host:
             copies.append((value, tensor, widened))
             return widened.data_ptr()
 
-        function = getattr(self.library, f"{op}_{SUFFIXES[wide(like.dtype)]}")
+        function = getattr(self.library, f"{self.prefix}{op}_{SUFFIXES[wide(like.dtype)]}")
         function(byref(filled(OPS[op], members, address)), c_longlong(count))
         for value, tensor, widened in copies:
             if isinstance(value, Out) and widened is not tensor:
@@ -133,15 +130,11 @@ class Host:
         """False: deform_backward computes it too."""
         return False
 
-    def nms(self, boxes: torch.Tensor, scores: torch.Tensor, threshold: float) -> torch.Tensor:
-        """The numbers of the boxes that are kept, best first."""
-        order = best_first(scores)
-        boxes = boxes[order]
-        kept = torch.empty(len(boxes), dtype=torch.int64)
-        function = getattr(self.library, f"nms_{SUFFIXES[boxes.dtype]}")
-        function.restype = c_longlong
-        total = function(c_void_p(boxes.data_ptr()), c_longlong(len(boxes)), c_double(threshold), c_void_p(kept.data_ptr()))
-        return order[kept[:total]]
+
+class Counter(Host):
+    """The same loops for doubles, but each addition to a sum that others may be adding to counts as 1."""
+
+    prefix = "count_"
 
 
 class Addresses:
@@ -171,11 +164,6 @@ class Addresses:
 
 class Device:
     """The kernels. They use a GPU's tensors in place, in PyTorch's current stream. Host tensors are copied to the device and back."""
-
-    TILE = 64  # boxes for which a word of NMS's mask has bits
-    SHARED = 36 * 1024  # bytes of dynamic shared memory for nms_scan; a block has at least 48 KiB in all
-    ORDERED = 32  # boxes whose places a block of nms_order finds: four for each warp
-    COUNTED = 1 << 14  # boxes up to which nms_order, which compares all pairs, takes less time than sorting
 
     def __init__(self, ordinal: int, image: str = KERNELS) -> None:
         host()  # compares the structs
@@ -232,50 +220,6 @@ class Device:
         self.run_blocks("deform_input_gradient", "deform_backward", like, blocks, [c_int(together)], together * bytes_of_a_plane, **members)
         return True
 
-    def nms(self, boxes: torch.Tensor, scores: torch.Tensor, threshold: float) -> torch.Tensor:
-        """The numbers of the boxes that are kept, best first."""
-        return self.kept(boxes, self.order(scores), threshold)
-
-    def order(self, scores: torch.Tensor) -> torch.Tensor:
-        """The same as best_first, but with a single kernel, whereas a sort launches a dozen."""
-        count = len(scores)
-        if not 0 < count <= self.COUNTED:
-            return best_first(scores)
-        scores, order = scores.contiguous(), scores.new_empty(count, dtype=torch.int64)
-        with self.addresses() as address:
-            arguments = [c_void_p(address(scores)), c_int(count), c_void_p(address(Out(order)))]
-            self.launch(f"nms_order_{SUFFIXES[scores.dtype]}", ((count + self.ORDERED - 1) // self.ORDERED, 1), THREADS, arguments, 0, scores)
-        return order
-
-    def kept(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, scan: str = "nms_scan", block: int = 512) -> torch.Tensor:
-        """The numbers of the boxes that are kept. `order` sorts the boxes, best first."""
-        count = len(boxes)
-        if count == 0:
-            return order
-        kept = order.new_empty(count + 1)  # the last element is the number of boxes that are kept
-        with self.addresses() as address:
-            mask, *there = self.launch_mask(boxes, order, threshold, address)
-            self.launch(scan, (1, 1), block, [*there, c_int(count), c_void_p(address(Out(kept)))], mask.shape[1] * 8, boxes)
-        return kept[: int(kept[count])]  # only this number is copied to the host, which must know a tensor's size
-
-    def mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
-        """Which boxes overlap: for each box in this order, and for those that fill the last tile, a word for each tile."""
-        with self.addresses() as address:
-            return self.launch_mask(boxes, order, threshold, address)[0]
-
-    def launch_mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, address: Addresses) -> tuple[torch.Tensor, c_void_p, c_void_p]:
-        """Returns the mask, and the addresses of the mask and of `order` on the device."""
-        count = len(boxes)
-        tiles = (count + self.TILE - 1) // self.TILE
-        if tiles * 8 > self.SHARED:
-            raise ValueError(f"nms: {count} boxes are too many. The limit is {self.SHARED // 8 * self.TILE}.")
-        mask = order.new_empty((tiles * self.TILE, tiles))
-        boxes = boxes.contiguous()
-        device_boxes, device_order, device_mask = [c_void_p(address(tensor)) for tensor in (boxes, order, Out(mask))]
-        arguments = [device_boxes, device_order, c_int(count), c_double(threshold), device_mask]
-        self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (tiles, tiles), self.TILE, arguments, 0, boxes)
-        return mask, device_mask, device_order
-
 
 @functools.cache
 def host() -> Host:
@@ -287,22 +231,31 @@ def device(ordinal: int) -> Device:
     return Device(ordinal)
 
 
-_host_tensors_on_device = False
+_for_host_tensors: Callable[[], Host | Device] = host
 
 
 @contextlib.contextmanager
-def through_the_driver() -> Iterator[None]:
-    """Inside, the first device's kernels also compute with host tensors."""
-    global _host_tensors_on_device
-    before, _host_tensors_on_device = _host_tensors_on_device, True
+def _host_tensors_in(place: Callable[[], Host | Device]) -> Iterator[None]:
+    global _for_host_tensors
+    before, _for_host_tensors = _for_host_tensors, place
     try:
         yield
     finally:
-        _host_tensors_on_device = before
+        _for_host_tensors = before
+
+
+def through_the_driver() -> contextlib.AbstractContextManager[None]:
+    """Inside, the first device's kernels also compute with host tensors."""
+    return _host_tensors_in(lambda: device(0))
+
+
+def counting() -> contextlib.AbstractContextManager[None]:
+    """Inside, a sum of host tensors in double becomes the number of additions to it."""
+    return _host_tensors_in(Counter)
 
 
 def place_for(tensor: torch.Tensor) -> Host | Device:
     """Where to compute with this tensor."""
     if tensor.is_cuda:
         return device(tensor.device.index)
-    return device(0) if _host_tensors_on_device else host()
+    return _for_host_tensors()

@@ -9,10 +9,6 @@ import plots  # noqa: E402
 def draw(figure, record):
     axes = figure.subplots()
     rows = []
-    for objects, name in (("10000", "nms, spread boxes"), ("100", "nms, crowded boxes")):
-        times = {label: values[0] for label, values in record.table(f"NMS of 10000 boxes around {objects} objects")}
-        if "torchvision" in times:
-            rows.append((name, times["torchvision"] / times["group by group, sampling_ops"], "torchvision"))
     for label, (_, _, ratio) in record.table("float32, in ms"):
         rows.append((label, ratio, "grid_sample" if "attention" in label else "torchvision"))
     for at, (_, ratio, other) in enumerate(rows):

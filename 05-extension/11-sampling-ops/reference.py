@@ -1,27 +1,9 @@
-# The four ops as their definitions say, without grids and index arithmetic. PyTorch computes the gradients. Slow, but easy to verify.
+# The ops as their definitions say, without grids and index arithmetic. PyTorch computes the gradients. Slow, but easy to verify.
 from __future__ import annotations
 
 import torch
 
 Tensor = torch.Tensor
-
-
-def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    """Keep the best box, remove those that overlap it too much, and repeat."""
-    left = scores.sort(descending=True, stable=True).indices
-    kept = []
-    while len(left):
-        best, left = left[0], left[1:]
-        kept.append(best)
-        left = left[~(iou(boxes[best], boxes[left]) > threshold)]
-    return torch.stack(kept) if kept else left
-
-
-def iou(box: Tensor, others: Tensor) -> Tensor:
-    corner, far_corner = torch.maximum(box[:2], others[:, :2]), torch.minimum(box[2:], others[:, 2:])
-    shared = (far_corner - corner).clamp(min=0).prod(1)
-    area, areas = (box[2:] - box[:2]).prod(), (others[:, 2:] - others[:, :2]).prod(1)
-    return shared / (area + areas - shared)
 
 
 def read(image: Tensor, y: Tensor, x: Tensor) -> Tensor:

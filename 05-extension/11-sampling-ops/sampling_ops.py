@@ -1,4 +1,4 @@
-# nms, roi_align, deform_conv2d and deform_attention for PyTorch: their schemas, what they require of their arguments, what
+# roi_align, deform_conv2d and deform_attention for PyTorch: their schemas, what they require of their arguments, what
 # they allocate, their gradients, and their behavior under autocast.
 from __future__ import annotations
 
@@ -44,40 +44,6 @@ def reject_if_deterministic(op: str) -> None:
         if not torch.is_deterministic_algorithms_warn_only_enabled():
             raise RuntimeError(sentence)
         warnings.warn(sentence, stacklevel=2)
-
-
-# ---- NMS -----------------------------------------------------------------------------------------------------------------
-
-# It waits for the GPU to learn how many boxes are kept. With the tag, torch.compile leaves it out of the CUDA graphs that it captures.
-torch.library.define(f"{LIBRARY}::nms", "(Tensor boxes, Tensor scores, float threshold) -> Tensor", tags=(torch.Tag.cudagraph_unsafe,))
-
-
-def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    """The numbers of the boxes that are kept, best first. A box is left, top, right, bottom.
-
-    A box is removed if its IoU with a better box that is kept exceeds the threshold.
-    """
-    return torch.ops.sampling_ops.nms(boxes, scores, threshold)
-
-
-def require_for_nms(boxes: Tensor, scores: Tensor) -> None:
-    require(boxes.dim() == 2 and boxes.shape[1] == 4, f"nms: boxes must be n x 4, not {list(boxes.shape)}.")
-    require(scores.shape == boxes.shape[:1], f"nms: {boxes.shape[0]} boxes need as many scores, not {list(scores.shape)}.")
-    require_same("nms", boxes=boxes, scores=scores)
-
-
-@torch.library.impl(f"{LIBRARY}::nms", ("cpu", "cuda"))
-def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    require_for_nms(boxes, scores)
-    kind = wide(boxes.dtype)
-    return place_for(boxes).nms(boxes.to(kind), scores.to(kind), threshold)
-
-
-@torch.library.register_fake(f"{LIBRARY}::nms")
-def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    require_for_nms(boxes, scores)
-    kept = torch.library.get_ctx().new_dynamic_size()  # known only from the result
-    return boxes.new_empty(kept, dtype=torch.int64)
 
 
 # ---- ROIAlign ------------------------------------------------------------------------------------------------------------
@@ -478,6 +444,6 @@ torch.library.register_autograd(f"{LIBRARY}::deform_attention_backward", not_twi
 
 # Under autocast, the inputs of these ops may have different types: a convolution's output is bfloat16, the boxes from the
 # data set are float32. The ops then compute in float32, because half types are too coarse for coordinates.
-for op in ("nms", "roi_align", "deform_conv2d", "deform_attention"):
+for op in ("roi_align", "deform_conv2d", "deform_attention"):
     for kind in ("cpu", "cuda"):
         torch.library.register_autocast(f"{LIBRARY}::{op}", kind, torch.float32)

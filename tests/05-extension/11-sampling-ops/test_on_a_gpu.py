@@ -5,7 +5,6 @@ import pytest
 import torch
 
 import baselines
-import places
 import sampling_ops
 
 on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU here")
@@ -13,12 +12,6 @@ beside_torchvision = pytest.mark.skipif(not baselines.torchvision_ops(), reason=
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 DIFFERENTIABLE = ["roi_align", "deform_conv2d", "deform_attention"]
 Tensor = torch.Tensor
-
-
-def many_boxes(count: int, device: str) -> tuple[Tensor, Tensor]:
-    torch.manual_seed(4)
-    corner = torch.rand(count, 2) * 900
-    return torch.cat([corner, corner + 10 + torch.rand(count, 2) * 90], 1).to(device), torch.rand(count).to(device)
 
 
 def op_and_tensors(name: str, device: str) -> tuple[Callable[..., Tensor], list[Tensor]]:
@@ -45,18 +38,16 @@ def run_with_gradients(op: Callable[..., Tensor], tensors: list[Tensor]) -> list
 
 
 @on_a_gpu
-def test_on_a_gpu_nms_of_ten_thousand_boxes_is_the_same_in_all_ways() -> None:
-    boxes, scores = many_boxes(10000, "cuda")
-    kept = sampling_ops.nms(boxes, scores, 0.5)
-    assert kept.is_cuda and kept.cpu().equal(sampling_ops.nms(boxes.cpu(), scores.cpu(), 0.5))
-    assert kept.equal(baselines.box_by_box(boxes, scores, 0.5)) and kept.equal(baselines.on_the_host(boxes, scores, 0.5))
-
-
-@on_a_gpu
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
-def test_on_a_gpu_forward_and_backward_are_captured_into_a_graph(name: str) -> None:
+def test_on_a_gpu_forward_and_backward_are_captured_into_a_graph_and_wait_for_nothing(name: str) -> None:
     """Capture records only what is in the capturing stream, so this also shows that the ops run in the current stream."""
     op, tensors = op_and_tensors(name, "cuda")
+    run_with_gradients(op, tensors)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        run_with_gradients(op, tensors)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):  # loads the kernels and cuBLAS, which capture does not allow
@@ -71,18 +62,6 @@ def test_on_a_gpu_forward_and_backward_are_captured_into_a_graph(name: str) -> N
     graph.replay()
     for found, expected in zip(captured, run_with_gradients(op, tensors), strict=True):
         torch.testing.assert_close(found, expected)
-
-
-@on_a_gpu
-def test_on_a_gpu_nms_waits_for_the_number_of_boxes() -> None:
-    """The host must know it to create the result. A capturing stream must not be waited for, so NMS cannot be captured."""
-    boxes, scores = many_boxes(500, "cuda")
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        with pytest.raises(RuntimeError, match="synchroniz"):
-            sampling_ops.nms(boxes, scores, 0.5)
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
 
 
 @on_a_gpu
@@ -115,39 +94,21 @@ def test_on_a_gpu_deterministic_algorithms_are_rejected_where_atomics_add() -> N
 
 @on_a_gpu
 def test_on_a_gpu_tensors_of_two_devices_are_rejected_with_a_clear_message() -> None:
-    with pytest.raises(ValueError, match="scores is on cpu, but boxes is on cuda:0"):
-        sampling_ops.nms(torch.zeros(3, 4, device="cuda"), torch.zeros(3), 0.5)
+    with pytest.raises(ValueError, match="boxes is on cpu, but input is on cuda:0"):
+        sampling_ops.roi_align(torch.zeros(1, 1, 4, 4, device="cuda"), torch.zeros(1, 5), 2)
     _, (value, locations, weights) = op_and_tensors("deform_attention", "cuda")
     with pytest.raises(ValueError, match="gradient is on cpu, but value is on cuda:0"):
         torch.ops.sampling_ops.deform_attention_backward(torch.zeros(2, 30, 2, 8).double(), value, locations, weights, [4, 5, 2, 3])
 
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="PyTorch sees no second GPU here")
-@pytest.mark.parametrize("name", ["nms", *DIFFERENTIABLE])
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_on_the_second_gpu_kernels_run_in_its_context(name: str) -> None:
     """The current device is the first."""
-    if name == "nms":
-        here, there = [[sampling_ops.nms(*many_boxes(500, device), 0.5)] for device in ("cpu", "cuda:1")]
-    else:
-        here, there = [run_with_gradients(*op_and_tensors(name, device)) for device in ("cpu", "cuda:1")]
+    here, there = [run_with_gradients(*op_and_tensors(name, device)) for device in ("cpu", "cuda:1")]
     for expected, found in zip(here, there, strict=True):
         assert found.device.index == 1
         torch.testing.assert_close(found.cpu(), expected)
-
-
-def test_too_many_boxes_for_the_mask_are_rejected_with_a_clear_message() -> None:
-    boxes = torch.zeros(1, 4).expand(400_000, 4)
-    with pytest.raises(ValueError, match="400000 boxes are too many. The limit is 294912"):
-        places.device(0).nms(boxes, torch.arange(len(boxes)), 0.5)
-
-
-@beside_torchvision
-@pytest.mark.parametrize("device", DEVICES)
-def test_torchvision_keeps_the_same_boxes(device: str) -> None:
-    boxes, scores = many_boxes(3000, device)
-    for rounded in (boxes, boxes.round()):
-        for given in (scores, (scores * 10).round()):
-            assert sampling_ops.nms(rounded, given, 0.5).equal(baselines.torchvision_ops().nms(rounded, given, 0.5))
 
 
 @beside_torchvision

@@ -1,7 +1,6 @@
 # The ops of 05-11 in three ways: the loops on the CPU, the kernels launched with the driver API, and tensors on a GPU.
 import contextlib
 import itertools
-import math
 
 import pytest
 import torch
@@ -9,8 +8,8 @@ from torch.nn.functional import conv2d
 
 import baselines
 import places
-import sampling_ops
 import reference
+import sampling_ops
 
 Tensor = torch.Tensor
 HALF_TYPES = [torch.float16, torch.bfloat16]
@@ -69,86 +68,6 @@ def refused(words: str, call, *arguments) -> None:
     with pytest.raises(ValueError) as caught:
         call(*arguments)
     assert words in str(caught.value) and str(caught.value).endswith("."), str(caught.value)
-
-
-# ---- NMS -----------------------------------------------------------------------------------------------------------------
-
-
-def boxes_of(count: int, dtype: torch.dtype = torch.float32, room: int = 60) -> tuple[Tensor, Tensor]:
-    """Whole numbers below 128, which are exact in every type, and many equal scores."""
-    corner, size = torch.randint(0, room, (count, 2)), torch.randint(1, 30, (count, 2))
-    return torch.cat([corner, corner + size], 1).to(dtype), torch.randint(0, 9, (count,)).to(dtype)
-
-
-@pytest.mark.parametrize("dtype", FLOATS)
-def test_nms_keeps_the_same_boxes_as_its_definition(way: Way, dtype: torch.dtype) -> None:
-    for count in (1, 2, 31, 63, 64, 65, 128, 300, 512, 513, 1100):
-        boxes, scores = boxes_of(count, dtype)
-        expected = reference.nms(boxes.to(places.wide(dtype)), scores.to(places.wide(dtype)), 0.3)
-        assert way(sampling_ops.nms, [boxes, scores], 0.3).tolist() == expected.tolist(), f"{count} boxes"
-
-
-def test_nms_of_no_boxes_keeps_none(way: Way) -> None:
-    kept = way(sampling_ops.nms, [torch.empty(0, 4), torch.empty(0)], 0.5)
-    assert kept.shape == (0,) and kept.dtype == torch.int64
-
-
-def test_nms_keeps_the_order_of_boxes_with_equal_scores(way: Way) -> None:
-    boxes, _ = boxes_of(200, room=2000)
-    kept = way(sampling_ops.nms, [boxes, torch.ones(200)], 0.9).tolist()
-    assert kept == sorted(kept) and kept[0] == 0
-    assert way(sampling_ops.nms, [boxes[:1].repeat(70, 1), torch.ones(70)], 0.5).tolist() == [0]
-
-
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
-def test_nms_orders_scores_as_sort_does(way: Way, dtype: torch.dtype) -> None:
-    """Boxes that do not overlap are all kept, so the result is the order."""
-    special = torch.tensor([0.0, -0.0, math.nan, math.inf, -math.inf, -math.nan, 1, -1, 1e-7, -1e-7]).repeat(4).to(dtype)
-    for scores in (special, special.flip(0), torch.randn(77).to(dtype), torch.zeros(1).to(dtype)):
-        corner = torch.arange(float(len(scores)))[:, None].expand(-1, 2)
-        expected = scores.sort(descending=True, stable=True).indices
-        assert way(sampling_ops.nms, [torch.cat([corner, corner + 1], 1).to(dtype), scores], 0.5).tolist() == expected.tolist()
-
-
-def test_nms_keeps_a_box_whose_overlap_is_exactly_the_threshold(way: Way) -> None:
-    boxes, scores = torch.tensor([[0.0, 0, 3, 1], [1, 0, 4, 1]]), torch.tensor([2.0, 1])  # they share 2 of 4
-    assert way(sampling_ops.nms, [boxes, scores], 0.5).tolist() == [0, 1]
-    assert way(sampling_ops.nms, [boxes, scores], 0.4999).tolist() == [0]
-
-
-def test_nms_converts_the_threshold_to_the_type_of_the_boxes(way: Way) -> None:
-    boxes, scores = torch.tensor([[0.0, 0, 10, 1], [0, 0, 1, 1]]), torch.tensor([2.0, 1])  # 0.1 in float is more than 0.1 in double
-    assert way(sampling_ops.nms, [boxes, scores], 0.1).tolist() == [0, 1]
-
-
-def test_nms_does_not_let_a_removed_box_remove_others(way: Way) -> None:
-    left = torch.arange(200.0) * 4  # each overlaps only its neighbors, so every second one is kept
-    boxes = torch.stack([left, torch.zeros(200), left + 10, torch.ones(200)], 1)
-    assert way(sampling_ops.nms, [boxes, torch.arange(200.0).flip(0)], 0.4).tolist() == list(range(0, 200, 2))
-
-
-def test_nms_keeps_boxes_without_an_area(way: Way) -> None:
-    assert way(sampling_ops.nms, [torch.ones(3, 4), torch.tensor([1.0, 3, 2])], 0.5).tolist() == [1, 2, 0]
-
-
-def test_nms_with_a_negative_threshold_keeps_the_best_only(way: Way) -> None:
-    boxes, scores = boxes_of(100, room=5000)
-    assert way(sampling_ops.nms, [boxes, scores], -0.1).tolist() == [int(scores.argmax())]
-
-
-def test_nms_reads_tensors_that_are_not_contiguous(way: Way) -> None:
-    boxes, scores = boxes_of(150)
-    expected = way(sampling_ops.nms, [boxes, scores], 0.3)
-    apart = torch.stack([boxes, boxes], 2)[:, :, 0], torch.stack([scores, scores], 1)[:, 1]
-    assert not apart[0].is_contiguous() and not apart[1].is_contiguous()
-    assert way(sampling_ops.nms, [*apart], 0.3).equal(expected)
-
-
-def test_nms_rejects_wrong_shapes_with_a_clear_message(way: Way) -> None:
-    refused("boxes must be n x 4, not [5, 5]", sampling_ops.nms, torch.zeros(5, 5), torch.zeros(5), 0.5)
-    refused("5 boxes need as many scores, not [4]", sampling_ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
-    refused("scores is torch.float64, but boxes is torch.float32", sampling_ops.nms, torch.zeros(5, 4), torch.zeros(5).double(), 0.5)
-    refused("boxes is torch.int64", sampling_ops.nms, torch.zeros(5, 4).long(), torch.zeros(5).long(), 0.5)
 
 
 # ---- ROIAlign ------------------------------------------------------------------------------------------------------------
@@ -474,7 +393,6 @@ def test_under_autocast_the_ops_compute_in_float(way: Way, dtype: torch.dtype) -
     given = [input, weight, offset, boxes, locations, weights]
     with torch.autocast("cuda" if way.device == "cuda" else "cpu", dtype):
         found = way(model, given)
-        assert way(sampling_ops.nms, [torch.rand(5, 4).to(dtype), torch.rand(5)], 0.5).dtype == torch.int64  # two types
     assert found.dtype == torch.float32
     expected = way(model, given)
     assert (found - expected).abs().max() < 0.05 * expected.abs().max()  # the plain convolution was computed in the half type
@@ -486,7 +404,6 @@ def test_under_autocast_the_ops_compute_in_float(way: Way, dtype: torch.dtype) -
 def test_the_registered_ops_reject_the_same_input() -> None:
     """Compiled models and C++ call torch.ops.sampling_ops, not the Python functions."""
     ops = torch.ops.sampling_ops
-    refused("5 boxes need as many scores, not [4]", ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
     input, boxes = image_and_regions()
     refused("boxes must be k x 5", ops.roi_align, input, boxes[:, :4], 2, 2, 1.0, 2, True)
     refused("an output of 0 x 2 has no bins", ops.roi_align, input, boxes, 0, 2, 1.0, 2, True)
@@ -527,17 +444,11 @@ def test_a_struct_gets_all_its_members_and_no_others() -> None:
 # ---- what PyTorch expects of an op ---------------------------------------------------------------------------------------
 
 
-def test_the_compiler_knows_that_nms_cannot_be_captured() -> None:
-    assert torch.Tag.cudagraph_unsafe in torch.ops.sampling_ops.nms.default.tags
-    assert torch.Tag.cudagraph_unsafe not in torch.ops.sampling_ops.roi_align.default.tags
-
-
 @pytest.mark.parametrize("device", DEVICES)
 def test_opcheck_finds_no_fault(device: str) -> None:
     torch.manual_seed(3)
     ops = torch.ops.sampling_ops
     put = lambda tensors: [tensor.detach().to(device).requires_grad_(tensor.requires_grad) for tensor in tensors]  # noqa: E731
-    torch.library.opcheck(ops.nms.default, (*put(boxes_of(40)), 0.3))
     torch.library.opcheck(ops.roi_align.default, (*put(image_and_regions()), 2, 2, 1.0, 2, True), rtol=1e-9, atol=1e-9)
     tensors, how = tensors_of(SHAPES[0])
     torch.library.opcheck(ops.deform_conv2d.default, (*put(tensors), *[list(numbers) for numbers in how]), rtol=1e-9, atol=1e-9)
@@ -551,20 +462,18 @@ def test_opcheck_finds_no_fault(device: str) -> None:
 def test_a_compiled_model_has_no_graph_break(backend: str, device: str) -> None:
     torch.manual_seed(3)
     tensors, how = tensors_of(SHAPES[0])
-    boxes, scores = [tensor.to(device) for tensor in (image_and_regions()[1], torch.rand(len(REGIONS)))]
+    boxes = image_and_regions()[1].to(device)
     value, sizes, locations, weights = attention_of()
 
     def model(*tensors: Tensor) -> Tensor:
         feature = sampling_ops.deform_conv2d(*tensors[:5], *how).relu()
-        kept = boxes[sampling_ops.nms(boxes[:, 1:].float(), scores, 0.1)]
-        pooled = sampling_ops.roi_align(feature, kept, 2, 0.5, 2, True)
+        pooled = sampling_ops.roi_align(feature, boxes, 2, 0.5, 2, True)
         value, *others = tensors[5:]
         return pooled.sum() + sampling_ops.deform_attention(value, sizes, *others).sum()
 
     given = [tensor.detach().to(device).requires_grad_() for tensor in (*tensors, value, locations, weights)]
-    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):  # how many boxes NMS keeps is known only at run time
-        compiled = torch.compile(model, backend=backend, fullgraph=True)
-        plain, found = [torch.autograd.grad(function(*given), given) for function in (model, compiled)]
+    compiled = torch.compile(model, backend=backend, fullgraph=True)
+    plain, found = [torch.autograd.grad(function(*given), given) for function in (model, compiled)]
     for gradient, other in zip(found, plain, strict=True):
         near(gradient, other)
 
