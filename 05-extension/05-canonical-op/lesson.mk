@@ -10,14 +10,14 @@ OP_WITH_CUDA := $(if $(and $(TORCH_CUDA),$(NVCC),$(if $(WITHOUT_HOST_NVCC),,yes)
 # compute_75 -> 7.5+PTX: machine code for the oldest GPU, and PTX for all newer ones.
 OP_ARCH := $(shell echo $(PTX_ARCH) | sed -E 's/compute_([0-9]+)([0-9])/\1.\2+PTX/')
 
-# $1: the folder with setup.py. What torch.compile has cached is removed, too, because its cache does not notice a changed gradient.
+# $1: the folder with setup.py. $2: the variable that leaves CUDA out of it. What torch.compile has cached is removed, too, because its cache does not notice a changed gradient.
 build_package = $(Q)rm -rf $(@D) $(@D).source $(@D)/../inductor && mkdir -p $(@D) && cp -r $1 $(@D).source && root=$$PWD && cd $(@D).source && \
-  PYTHONPATH= CXX='$(CXX)' MAX_JOBS=2 SQUARE_PLUS_CUDA=$(OP_WITH_CUDA) CUDA_HOME="$$root/$(CUDA_ROOT)" TORCH_CUDA_ARCH_LIST=$(OP_ARCH) \
+  PYTHONPATH= CXX='$(CXX)' MAX_JOBS=2 $2=$(OP_WITH_CUDA) CUDA_HOME="$$root/$(CUDA_ROOT)" TORCH_CUDA_ARCH_LIST=$(OP_ARCH) \
   "$$root/$(PYTHON)" setup.py -q build --build-lib ../installed >../build.log 2>&1 || { cat ../build.log >&2; exit 1; }
 
 build/$(OP)/installed/built: $(OP)/lesson.mk $(wildcard $(OP)/package/*.* $(OP)/package/*/*.*) build/flags.torch
 	$(call step_begins,setuptools)
-	$(call build_package,$(OP)/package)
+	$(call build_package,$(OP)/package,SQUARE_PLUS_CUDA)
 	$(Q)touch $@
 
 # The kernels alone, for the driver API.
@@ -44,7 +44,7 @@ $(EDITED_OPS:ready=installed/built): build/texts/$(OP)/%/installed/built: build/
 	$(Q)touch $@
 
 build/texts/$(OP)/%/installed/compiled:
-	$(call build_package,build/texts/$(OP)/$*/package)
+	$(call build_package,build/texts/$(OP)/$*/package,SQUARE_PLUS_CUDA)
 
 build/texts/$(OP)/%/cuda.ptx: build/texts/$(OP)/%/package/csrc/cuda.cu build/$(OP)/cuda.ptx build/flags.lessons build/flags.torch
 	$(Q)if $(call is_same_code,$*); then cp build/$(OP)/cuda.ptx $@; else $(torch_ptx); fi

@@ -179,7 +179,7 @@ def find_torch(environment: Environment) -> dict[str, str]:
 
 
 def find_torchvision(environment: Environment, torch: str) -> dict[str, str]:
-    """torchvision for lesson 05-11's comparisons: the user's own, or a private one if PyTorch is the pinned version."""
+    """torchvision for the comparisons of lessons 05-10 and 05-11: the user's own, or a private one if PyTorch is the pinned version."""
     works = "import torch, torchvision; torchvision.ops.nms(torch.zeros(1, 4), torch.zeros(1), 0.5)"
     if environment.runs(works):
         return {"TORCHVISION": "yes"}
@@ -192,7 +192,7 @@ def find_torchvision(environment: Environment, torch: str) -> dict[str, str]:
     def install(part: fetch.Part) -> None:
         fetch.pip(part, "--no-deps", vision, pillow, *(["--index-url", index] if index else []))
 
-    what = "Fetching torchvision, with which lesson 05-11 compares its ops (15 MB to download, 45 MB on disk)."
+    what = "Fetching torchvision, with which lessons 05-10 and 05-11 compare their ops (15 MB to download, 45 MB on disk)."
     name = f"torchvision-{vision.split('==')[1]}{kind}-{TAG}"
     environment.add("torchvision", fetch.fetch(name, 100, "torchvision", what, install))
     if environment.runs(works):
@@ -243,7 +243,7 @@ def find_python(needs: list[str]) -> dict[str, str]:
         found |= attempt("PYTHON_HEADERS", environment.find_headers, "Lesson 05-04 is skipped.")
         found |= attempt("TORCH", lambda: find_torch(environment), f"{pip_advice('torch')}. Until then, the lessons that need PyTorch are skipped.")
         if found.get("TORCH"):
-            advice = "Lesson 05-11 runs without it, but leaves out the comparison."
+            advice = "Lessons 05-10 and 05-11 run without it, but leave out the comparison."
             found |= attempt("TORCHVISION", lambda: find_torchvision(environment, found["TORCH"]), advice)
         if found.get("TORCH") and "triton" in needs:
             advice = f"{pip_advice(pins('triton')[0])}. Until then, the lessons that need Triton are skipped."

@@ -1,7 +1,7 @@
 """Calls ops' functions for CUDA tensors under the stand-in for CUDA (standin.cpp), and prints as JSON what was recorded of each call.
 
 python3 host_code.py standin.so library.so namespace.op…: each op is called with two tensors in host memory, three times: they have no elements,
-5000 elements, and 5000 elements while every launch fails.
+5000 elements, and 5000 elements while every launch fails. An op with other parameters has a function in ARGUMENTS. 05-10 uses this file, too.
 """
 
 import ctypes
@@ -12,6 +12,7 @@ import torch
 
 NAMES = ("launches", "grid", "block", "stream", "device", "device_afterwards", "pending_error")
 CALLS = {"no elements": (0, 0), "5000 elements": (5000, 0), "a failed launch": (5000, 209)}  # 209: cudaErrorNoKernelImageForDevice
+ARGUMENTS = {"box_nms.nms": lambda count: (torch.rand(count, 4), torch.rand(count), 0.5)}
 
 standin, library, *ops = sys.argv[1:]
 torch.ops.load_library(library)
@@ -27,12 +28,12 @@ def recorded():
 def call(name, count, error):
     namespace, _, op = name.partition(".")
     function = getattr(getattr(torch.ops, namespace), op).default
-    tensors = torch.rand(2, count)
+    arguments = ARGUMENTS.get(name, lambda count: torch.rand(2, count))(count)
     ctypes.c_int.in_dll(stand_in, "standin_error").value = error
     recorded()
     message = ""
     try:
-        function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), *tensors)
+        function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), *arguments)
     except RuntimeError as raised:
         message = str(raised)
     return {**recorded(), "raised": message}

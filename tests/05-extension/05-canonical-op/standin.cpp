@@ -30,6 +30,7 @@ int standin_error;  // If a test sets it, every launch fails with this error.
 // A launch by <<< >>> calls this first. If it does not return 0, the kernel is not launched.
 unsigned __cudaPushCallConfiguration(Extent grid, Extent block, std::size_t, void* stream) {
   ++launches;
+  if (launches > 1 && reinterpret_cast<std::uintptr_t>(stream) != last.stream) stream = nullptr;  // they share one
   last = {grid.x, block.x, reinterpret_cast<std::uintptr_t>(stream), current};
   if (grid.x == 0 || block.x == 0 || block.x > 1024) pending_error = kInvalidConfiguration;
   if (standin_error) pending_error = standin_error;
@@ -92,8 +93,8 @@ int torch_c10_cuda_check_msg(std::int32_t error, const char*, const char*, std::
 
 void torch_c10_cuda_free_error_msg(char* message) { std::free(message); }
 
-// What has been recorded since the last call: launches, grid, block, stream (as a device, or -1 for another one), the
-// device that was current at the launch, the one that is current now, and the error that the next call of the runtime
+// What has been recorded since the last call: launches, and of the last one its grid, block, stream (as a device, or -1
+// for another one, or if not all launches had the same), the device that was current at the launch, the one that is current now, and the error that the next call of the runtime
 // would return.
 void standin_recorded(int* values) {
   values[0] = launches;
