@@ -94,8 +94,8 @@ int torch_c10_cuda_check_msg(std::int32_t error, const char*, const char*, std::
 void torch_c10_cuda_free_error_msg(char* message) { std::free(message); }
 
 // What has been recorded since the last call: launches, and of the last one its grid, block, stream (as a device, or -1
-// for another one, or if not all launches had the same), the device that was current at the launch, the one that is current now, and the error that the next call of the runtime
-// would return.
+// for another one, or if not all launches had the same), the device that was current at the launch, the one that is
+// current now, and the error that the next call of the runtime would return.
 void standin_recorded(int* values) {
   values[0] = launches;
   values[1] = static_cast<int>(last.grid);

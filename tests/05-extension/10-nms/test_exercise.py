@@ -41,7 +41,7 @@ def boxes_of(count: int, seed: int) -> Tensor:
 
 
 def row(*lefts: float) -> Tensor:
-    """Boxes of 10 by 10, side by side."""
+    """Boxes of 10 by 10 in a row."""
     return torch.tensor([[left, 0.0, left + 10, 10] for left in lefts]).reshape(-1, 4)
 
 

@@ -3,7 +3,8 @@
 
 using namespace box_nms;
 
-// ---- The first kernel: the order of the boxes -------------------------------------------------------------------------
+// ---- The first kernel: the order of the boxes
+// -------------------------------------------------------------------------
 
 constexpr int kThreads = 256, kBoxes = 4;  // threads of a block, and boxes of a warp
 
@@ -29,14 +30,13 @@ __device__ void order_of(const W* scores, int count, Index* order) {
   }
 }
 
-#define NMS_ORDER(T)                                                                   \
-  extern "C" __global__ void nms_order_##T(const T* scores, int count, Index* order) { \
-    order_of(scores, count, order);                                                    \
-  }
+#define NMS_ORDER(T) \
+  extern "C" __global__ void nms_order_##T(const T* scores, int count, Index* order) { order_of(scores, count, order); }
 NMS_ORDER(float)
 NMS_ORDER(double)
 
-// ---- The second kernel: which boxes overlap ---------------------------------------------------------------------------
+// ---- The second kernel: which boxes overlap
+// ---------------------------------------------------------------------------
 
 // A tile is 64 boxes, and bit j of the word mask[i][t] tells whether box i overlaps box 64 t + j. `order` contains the
 // numbers of the boxes, best first; below, box i is the one at order[i]. Of two boxes, only the worse one can be
@@ -88,7 +88,8 @@ __device__ void mask_of_tile(const W* boxes, const Index* order, int count, doub
 NMS_MASK(float)
 NMS_MASK(double)
 
-// ---- The third kernel: which boxes are kept ---------------------------------------------------------------------------
+// ---- The third kernel: which boxes are kept
+// ---------------------------------------------------------------------------
 
 // A single block scans the mask, group by group. A thread is responsible for one box of the group, and a warp for 32,
 // which is half of a tile.
@@ -115,8 +116,8 @@ __device__ Better better_boxes(const Word* mask, int tiles, int first) {
   return better;
 }
 
-// At first, all boxes that are alive are kept. In each round, a box is kept only if it overlaps no better box kept in the
-// round before. After k rounds, the first k boxes are final. In the end, `kept` has a bit for each thread.
+// At first, all boxes that are alive are kept. In each round, a box is kept only if it overlaps no better box kept in
+// the round before. After k rounds, the first k boxes are final. In the end, `kept` has a bit for each thread.
 __device__ bool decide(bool alive, const Better& better, unsigned* kept) {
   bool is_kept = alive, was_kept;
   do {
@@ -196,7 +197,8 @@ extern "C" __global__ void __launch_bounds__(kScanners)
   if (me == 0) *total = before;
 }
 
-// ---- The launches -----------------------------------------------------------------------------------------------------
+// ---- The launches
+// -----------------------------------------------------------------------------------------------------
 
 namespace box_nms {
 

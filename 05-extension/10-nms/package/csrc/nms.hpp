@@ -19,8 +19,8 @@ using Index = long long;
 using Word = unsigned long long;
 using Stream = CUstream_st*;
 
-constexpr int kTile = 64;          // boxes for which a word of the mask has bits
-constexpr int kMost = 294912;      // boxes: the scan needs eight bytes of shared memory for each tile, 36 KiB in all
+constexpr int kTile = 64;  // boxes for which a word of the mask has bits
+constexpr int kMost = 294912;  // boxes: the scan needs eight bytes of shared memory for each tile, 36 KiB in all
 constexpr int kCounted = 1 << 14;  // boxes up to which counting the better boxes takes no longer than sorting
 
 // Maps scores to integers with the same order. NaN is the largest, as in torch.sort, and adding 0 turns -0 into 0.
@@ -43,7 +43,7 @@ HERE float product(float a, float b) {
 #ifdef __CUDA_ARCH__
   return __fmul_rn(a, b);
 #else
-  return a * b;  // setup.py turns fusing off
+  return a * b;  // setup.py disables fusing
 #endif
 }
 HERE double product(double a, double b) {
@@ -89,7 +89,8 @@ HERE bool overlap(const Box<W>& a, const Box<W>& b, W threshold) {
   return shared / (area(a) + area(b) - shared) > threshold;
 }
 
-// ---- kernels.cu: enqueue kernels in a stream, and wait for nothing ----------------------------------------------------
+// ---- kernels.cu: enqueue kernels in a stream, and wait for nothing
+// ----------------------------------------------------
 
 // Writes the numbers of the boxes, best first. Boxes with equal scores keep their order.
 void find_order(const float* scores, int count, Index* order, Stream stream);

@@ -23,9 +23,10 @@ using torch::stable::Tensor;
 namespace box_nms {
 namespace {
 
-#define DISPATCH(dtype, ...)                                                                         \
-  THO_DISPATCH_SWITCH(dtype, "box_nms",                                                              \
-                      THO_DISPATCH_CASE(ScalarType::Float, __VA_ARGS__) THO_DISPATCH_CASE(ScalarType::Double, __VA_ARGS__))
+#define DISPATCH(dtype, ...)                                            \
+  THO_DISPATCH_SWITCH(dtype, "box_nms",                                 \
+                      THO_DISPATCH_CASE(ScalarType::Float, __VA_ARGS__) \
+                          THO_DISPATCH_CASE(ScalarType::Double, __VA_ARGS__))
 
 void check(const Tensor& boxes, const Tensor& scores) {
   STD_TORCH_CHECK(boxes.dim() == 2 && boxes.size(1) == 4, "box_nms: boxes must be n x 4");
@@ -96,10 +97,12 @@ std::tuple<Tensor, Tensor> on_cpu(const Tensor& boxes, const Tensor& scores, dou
 
 #ifdef WITH_CUDA
 
-// With many boxes, PyTorch's sort is faster than counting. The stable ABI has no function for it, so it is called by name.
+// With many boxes, PyTorch's sort is faster than counting. The stable ABI has no function for it, so it is called by
+// name.
 Tensor sorted(const Tensor& scores) {
   using torch::stable::detail::from;
-  std::array<StableIValue, 4> stack = {from(scores), from(true), from(int64_t{0}), from(true)};  // stable, dim, descending
+  std::array<StableIValue, 4> stack = {from(scores), from(true), from(int64_t{0}),
+                                       from(true)};  // stable, dim, descending
   TORCH_ERROR_CODE_CHECK(torch_call_dispatcher("aten::argsort", "stable", stack.data(), TORCH_ABI_VERSION));
   return torch::stable::detail::to<Tensor>(stack[0]);
 }
