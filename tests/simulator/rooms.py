@@ -29,13 +29,6 @@ ROOMS = [  # from the top; ".": the folder itself
     "memory",
     ".",
 ]
-# Files that know a room above their own.
-EXCEPTIONS = {
-    ("state/streams/capture.hpp", "state/graphs/graph.hpp"),  # a captured stream adds nodes to a graph
-    ("state/streams/event.hpp", "state/contexts/context.hpp"),  # a context knows its streams, and they know their context
-    ("state/streams/stream.cpp", "state/contexts/context.hpp"),
-    ("state/processes/checkpoint.cpp", "state/streams/scheduler.hpp"),  # a call waits for a locked process unless a task made it
-}
 INCLUDE = re.compile(r'\s*#\s*include\s+"common/simulator/([^"]+)"')
 
 
@@ -49,7 +42,7 @@ def upward_includes(sources):
     for file, text in sources.items():
         for number, line in enumerate(text.splitlines(), 1):
             included = INCLUDE.match(line)
-            if included is None or (file, included[1]) in EXCEPTIONS:
+            if included is None:
                 continue
             here, there = room_of(file), room_of(included[1])
             if ROOMS.index(there) < ROOMS.index(here):
@@ -78,13 +71,8 @@ def test_an_upward_include_is_named_with_its_line():
     assert upward_includes(made_up) == ["common/simulator/exec/warp.cpp:2 includes state/streams/stream.hpp: exec is below state/streams and must not know it."]
 
 
-def test_every_exception_is_needed():
-    texts = sources()
-    assert all(f'#include "common/simulator/{there}"' in texts[here] for here, there in EXCEPTIONS)
-
-
 if __name__ == "__main__":
-    for test in (test_every_room_has_its_place_in_the_order, test_an_upward_include_is_named_with_its_line, test_every_exception_is_needed):
+    for test in (test_every_room_has_its_place_in_the_order, test_an_upward_include_is_named_with_its_line):
         test()
     complaints = upward_includes(sources())
     print("\n".join(complaints) or "Every include leads down.")

@@ -55,7 +55,7 @@ std::shared_ptr<Context> make_context() {
 }
 
 std::shared_ptr<Stream> make_stream(const std::shared_ptr<Context>& context, u32 flags = 0) {
-  auto stream = std::make_shared<Stream>(context, context->health, flags, 0, false);
+  auto stream = make_stream(context, flags, 0);
   stream->handle = streams().add(stream);
   context->add_stream(stream);
   return stream;
@@ -79,7 +79,7 @@ TEST_CASE("A thousand streams that wait for one event need no thousand threads",
   const auto first = make_stream(context, CU_STREAM_NON_BLOCKING);
   Gate gate;
   first->enqueue(operation([&] { gate.pass(); }));
-  Event event(*context, 0);
+  Event event(context->health, context->id, 0);
   event.record(*first);
   std::atomic<int> ran{0};
   for (int i = 0; i < 1000; ++i) {
@@ -139,7 +139,7 @@ TEST_CASE("A context's end finishes what can run, and drops what waits for anoth
   const auto stream = make_stream(context), foreign = make_stream(other);
   Gate gate;
   foreign->enqueue(operation([&] { gate.pass(); }));
-  Event event(*other, 0);
+  Event event(other->health, other->id, 0);
   event.record(*foreign);
   bool finished = false, dropped = true;
   const auto free_stream = make_stream(context, CU_STREAM_NON_BLOCKING);

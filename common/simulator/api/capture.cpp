@@ -1,8 +1,8 @@
 // Stream capture (CUDA Driver API manual, "Stream Management").
-#include "common/simulator/state/streams/capture.hpp"
 
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/api/graph_parts.hpp"
+#include "common/simulator/state/graphs/captured_work.hpp"
 #include "common/simulator/state/streams/thread.hpp"
 
 #include <cstring>

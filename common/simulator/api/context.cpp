@@ -74,7 +74,7 @@ CUresult synchronize(const std::shared_ptr<Context>& context) {
   require_no_capture(*context);
   context->synchronize();
   trim_pools(context->device);
-  require_no_fault(*context->health);
+  require_no_fault(context->health->fault);
   return CUDA_SUCCESS;
 }
 
@@ -372,7 +372,7 @@ CUresult driver::call_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   require_healthy(*context->health);
   const auto event = events().get(hEvent);
   if (const auto capture = event->captured()) {
-    const std::scoped_lock lock(Graph::mutex());
+    const std::scoped_lock lock(Capture::mutex());
     require(!capture->invalidated);  // as driver 580 does
     capture->invalidated = true;
     fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);

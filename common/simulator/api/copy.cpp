@@ -3,8 +3,8 @@
 
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/api/copy_fields.hpp"
+#include "common/simulator/state/graphs/captured_work.hpp"
 #include "common/simulator/state/memory/arrays.hpp"
-#include "common/simulator/state/streams/capture.hpp"
 
 #include <algorithm>
 #include <cstdint>

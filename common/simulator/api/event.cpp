@@ -2,8 +2,7 @@
 #include "common/simulator/state/streams/event.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/graphs/graph.hpp"
-#include "common/simulator/state/streams/capture.hpp"
+#include "common/simulator/state/graphs/captured_work.hpp"
 
 namespace cudasim {
 
@@ -67,8 +66,8 @@ CUresult driver::call_cuEventCreate(CUevent* phEvent, unsigned int Flags) {
   constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
   require((Flags & ~kKnown) == 0);
   require((Flags & CU_EVENT_INTERPROCESS) == 0 || (Flags & CU_EVENT_DISABLE_TIMING) != 0);
-  const auto event =
-      std::make_shared<Event>(*context, Flags, (Flags & CU_EVENT_INTERPROCESS) != 0 ? SharedMarks::make() : nullptr);
+  const auto event = std::make_shared<Event>(context->health, context->id, Flags,
+                                             (Flags & CU_EVENT_INTERPROCESS) != 0 ? SharedMarks::make() : nullptr);
   event->handle = events().add(event);
   *phEvent = event->handle;
   return CUDA_SUCCESS;
@@ -96,7 +95,7 @@ CUresult driver::call_cuEventSynchronize(CUevent hEvent) {
   require_not_captured(*event);
   require_no_unsafe_capture();
   event->wait();
-  require_no_fault(*event->health);  // a context that was destroyed while the call waited is not an error
+  require_no_fault(event->health->fault);  // a context that was destroyed while the call waited is not an error
   return CUDA_SUCCESS;
 }
 

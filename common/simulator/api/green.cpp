@@ -115,8 +115,7 @@ CUresult driver::call_cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx gree
   require_healthy(*green->primary->health);
   require(phStream != nullptr && flags == CU_STREAM_NON_BLOCKING);
   priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
-  const auto stream =
-      std::make_shared<Stream>(green->primary, green->primary->health, unsigned{flags}, priority, false);
+  const auto stream = make_stream(green->primary, flags, priority);
   stream->handle = streams().add(stream);
   green->primary->add_stream(stream);
   join_green_context(greenCtx, stream);

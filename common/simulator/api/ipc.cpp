@@ -89,7 +89,8 @@ CUresult driver::call_cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle opaq
   require(event != nullptr);
   const auto handle = unpack<EventHandle>(opaque, kEventMagic);
   auto marks = std::make_shared<SharedMarks>(SharedMemory::open(SharedMemory::Purpose::marks, handle.where));
-  const auto made = std::make_shared<Event>(*context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, marks);
+  const auto made =
+      std::make_shared<Event>(context->health, context->id, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, marks);
   made->opened = true;
   *event = made->handle = events().add(made);
   return CUDA_SUCCESS;

@@ -2,9 +2,8 @@
 #include "common/simulator/state/launches/launch.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/graphs/graph.hpp"
+#include "common/simulator/state/graphs/captured_work.hpp"
 #include "common/simulator/state/modules/library.hpp"
-#include "common/simulator/state/streams/capture.hpp"
 #include "common/simulator/state/streams/event.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "common/simulator/state/streams/memory_operations.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/streams/capture.hpp"
+#include "common/simulator/state/graphs/captured_work.hpp"
 
 namespace cudasim {
 

@@ -1,7 +1,7 @@
 // Memory management: fills.
 #include "common/simulator/api/call.hpp"
+#include "common/simulator/state/graphs/captured_work.hpp"
 #include "common/simulator/state/memory/transfer.hpp"
-#include "common/simulator/state/streams/capture.hpp"
 
 namespace cudasim {
 namespace {

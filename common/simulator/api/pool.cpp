@@ -1,7 +1,7 @@
 // Memory pools (CUDA Driver API manual, "Stream Ordered Memory Allocator").
 #include "common/simulator/api/call.hpp"
+#include "common/simulator/state/graphs/stream_allocations.hpp"
 #include "common/simulator/state/memory/pools.hpp"
-#include "common/simulator/state/memory/stream_allocations.hpp"
 #include "common/simulator/state/streams/capture.hpp"
 
 #include <algorithm>

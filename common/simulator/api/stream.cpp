@@ -1,9 +1,9 @@
 // Streams (CUDA Driver API manual, "Stream Management"). Capture is in api/capture.cpp.
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/contexts/green.hpp"
+#include "common/simulator/state/graphs/captured_work.hpp"
 #include "common/simulator/state/launches/launch.hpp"
 #include "common/simulator/state/memory/pools.hpp"
-#include "common/simulator/state/streams/capture.hpp"
 #include "common/simulator/state/streams/event.hpp"
 #include "common/simulator/state/streams/thread.hpp"
 
@@ -18,7 +18,7 @@ CUresult create(CUstream* out, unsigned flags, int priority) {
   require(out != nullptr);
   require((flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)) == 0);
   priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
-  const auto stream = std::make_shared<Stream>(context, context->health, flags, priority, false);
+  const auto stream = make_stream(context, flags, priority);
   stream->handle = streams().add(stream);
   context->add_stream(stream);
   if (const CUgreenCtx green = current_green_context()) join_green_context(green, stream);
@@ -44,7 +44,7 @@ CUresult synchronize(CUstream handle) {
   require_no_unsafe_capture();
   stream->synchronize();
   if (const auto context = stream->context.lock()) trim_pools(context->device);
-  require_no_fault(*stream->health);  // a context that was destroyed while the call waited is not an error
+  require_no_fault(stream->health->fault);  // a context that was destroyed while the call waited is not an error
   return CUDA_SUCCESS;
 }
 
@@ -151,7 +151,7 @@ CUresult driver::call_cuStreamQuery(CUstream handle) {
   require_no_implicit_capture(*stream, Use::work);
   require_no_unsafe_capture();
   if (!stream->idle()) return CUDA_ERROR_NOT_READY;
-  require_no_fault(*stream->health);
+  require_no_fault(stream->health->fault);
   return CUDA_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/contexts/first_contexts.hpp"
 #include "common/simulator/state/devices/driver.hpp"
+#include "common/simulator/state/processes/checkpoint.hpp"
 #include "common/simulator/state/streams/event.hpp"
 #include "common/simulator/state/streams/thread.hpp"
 
@@ -35,11 +36,11 @@ u64 next_context_id() {
 }  // namespace
 
 Context::Context(Device& owner, u32 context_flags, bool is_primary, u32 version)
-    : device(owner),
+    : StreamGroup(std::make_shared<Health>(owner.fault)),
+      device(owner),
       id(next_context_id()),
       primary(is_primary),
       api_version(version),
-      health(std::make_shared<Health>(device.fault)),
       flags(context_flags) {
   limits[CU_LIMIT_STACK_SIZE] = 1024;
   limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 8650752;
@@ -51,53 +52,12 @@ Context::Context(Device& owner, u32 context_flags, bool is_primary, u32 version)
 }
 
 void Context::make_legacy_stream() {
-  legacy_ = std::make_shared<Stream>(weak_from_this(), health, 0u, 0, true);
+  legacy_ = std::make_shared<Stream>(weak_from_this(), shared_from_this(), 0u, 0, true);
   legacy_->handle = CU_STREAM_LEGACY;
 }
 
-void Context::add_stream(const std::shared_ptr<Stream>& stream) {
-  const std::scoped_lock lock(order);
-  forget_closed();
-  streams_.push_back(stream);
-}
-
-void Context::forget_closed() {
-  std::erase_if(streams_, [](const auto& old) { return old->closed && (!old->last_ || old->last_->done()); });
-}
-
-std::vector<TaskPtr> Context::lasts() {
-  forget_closed();
-  std::vector<TaskPtr> tasks{legacy_->last_, gate_};
-  for (const auto& stream : streams_) tasks.push_back(stream->last_);
-  return tasks;
-}
-
-void Context::synchronize() {
-  std::vector<TaskPtr> tasks;
-  {
-    const std::scoped_lock lock(order);
-    tasks = lasts();
-  }
-  for (const TaskPtr& task : tasks) {
-    if (task) task->wait();
-  }
-}
-
-bool Context::idle() {
-  const std::scoped_lock lock(order);
-  const std::vector<TaskPtr> tasks = lasts();
-  return std::ranges::all_of(tasks, [](const TaskPtr& task) { return !task || task->done(); });
-}
-
-TaskPtr Context::enter_after_all(Operation operation) {
-  const std::scoped_lock lock(order);
-  return Scheduler::instance().enter(health, std::move(operation), 0, lasts());
-}
-
-void Context::hold_back(const TaskPtr& task) {
-  const std::scoped_lock lock(order);
-  const TaskPtr both[] = {gate_, task};
-  gate_ = Scheduler::instance().enter(health, {}, 0, both);
+std::shared_ptr<Stream> make_stream(const std::shared_ptr<Context>& context, u32 flags, int priority) {
+  return std::make_shared<Stream>(context, context, flags, priority, false);
 }
 
 ContextState context_state(CUcontext handle) {
@@ -186,29 +146,12 @@ void at_context_end(ContextEnd hook) {
   all.ends.push_back(hook);
 }
 
-namespace {
-
-// A fault affects every context that the process has on the device.
-[[noreturn]] void fail_by_fault(CUresult fault) {
-  fail(fault,
-       "earlier work on the device has failed: until the process ends, every call that needs the device fails "
-       "like this, even cuCtxCreate; cuCtxDestroy still succeeds");
-}
-
-}  // namespace
-
-void require_no_fault(const Health& health) {
-  if (const CUresult fault = health.fault; fault != CUDA_SUCCESS) fail_by_fault(fault);
-}
-
 void require_healthy(const Health& health) {
   if (health.ended) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context that this belongs to has been destroyed");
-  require_no_fault(health);
+  require_no_fault(health.fault);
 }
 
-void require_healthy_device(const Device& device) {
-  if (const CUresult fault = device.fault; fault != CUDA_SUCCESS) fail_by_fault(fault);
-}
+void require_healthy_device(const Device& device) { require_no_fault(device.fault); }
 
 void require_calls_permitted() {
   require_initialized();
@@ -250,7 +193,7 @@ std::shared_ptr<Stream> own_default_stream() {
   const auto context = current_context();
   std::shared_ptr<Stream>& stream = this_thread().default_streams[context->id];
   if (!stream) {
-    stream = std::make_shared<Stream>(context, context->health, 0u, 0, false);
+    stream = make_stream(context, 0, 0);
     stream->handle = CU_STREAM_PER_THREAD;
     context->add_stream(stream);
   }

@@ -2,8 +2,7 @@
 #pragma once
 #include "common/simulator/state/devices/device.hpp"
 #include "common/simulator/state/processes/shared_memory.hpp"
-#include "common/simulator/state/streams/scheduler.hpp"
-#include "common/simulator/state/streams/stream.hpp"
+#include "common/simulator/state/streams/stream_group.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +11,7 @@
 
 namespace cudasim {
 
-class Context : public std::enable_shared_from_this<Context> {
+class Context : public std::enable_shared_from_this<Context>, public StreamGroup {
  public:
   Context(Device& device, u32 flags, bool primary, u32 api_version);
   void make_legacy_stream();  // after construction: the stream refers to its context
@@ -21,7 +20,6 @@ class Context : public std::enable_shared_from_this<Context> {
   const u64 id;  // never used twice; what allocations are marked with
   const bool primary;
   const u32 api_version;
-  const std::shared_ptr<Health> health;
   CUcontext handle = nullptr;
   std::atomic<u32> attached{1};  // cuCtxAttach, cuCtxDetach
 
@@ -36,29 +34,6 @@ class Context : public std::enable_shared_from_this<Context> {
   CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
 
-  std::mutex order;  // held while a task is entered into one of the streams
-
-  Stream& legacy_stream() { return *legacy_; }
-  std::shared_ptr<Stream> legacy_stream_pointer() { return legacy_; }
-  // A context knows its streams until they are closed and have nothing left to do.
-  void add_stream(const std::shared_ptr<Stream>& stream);
-  // With `order` held: every stream but the legacy one.
-  template <class F>
-  void for_each_stream(F&& f) {
-    forget_closed();
-    for (const auto& stream : streams_) f(*stream);
-  }
-  // A task after all that has been entered so far, in no stream.
-  TaskPtr enter_after_all(Operation operation);
-  // Whatever is entered into any stream from now on comes after `task`.
-  void hold_back(const TaskPtr& task);
-  // Sleeps until all work entered so far is done.
-  void synchronize();
-  // True when nothing that was entered is left to do.
-  bool idle();
-  // With `order` held; null if nothing is held back.
-  const TaskPtr& gate() const { return gate_; }
-
   u64 limit(CUlimit which) {
     const std::scoped_lock lock(settings);
     return limits.at(which);
@@ -68,14 +43,10 @@ class Context : public std::enable_shared_from_this<Context> {
     const std::scoped_lock lock(settings);
     limits.at(which) = std::max(limits.at(which), least);
   }
-
- private:
-  std::shared_ptr<Stream> legacy_;
-  void forget_closed();  // with `order` held, as the next one
-  std::vector<TaskPtr> lasts();
-  std::vector<std::shared_ptr<Stream>> streams_;  // under `order`
-  TaskPtr gate_;                                  // under `order`: see hold_back
 };
+
+// A new stream, which the context does not know yet.
+std::shared_ptr<Stream> make_stream(const std::shared_ptr<Context>& context, u32 flags, int priority);
 
 // Every context that ever was: a destroyed one can still be current, and calls then fail.
 enum class ContextState : u8 { unknown, destroyed, live };
@@ -111,8 +82,6 @@ std::shared_ptr<Context> current_context_if_any();
 void require_calls_permitted();
 // Throws the fault that the context has, or CUDA_ERROR_CONTEXT_IS_DESTROYED.
 void require_healthy(const Health& health);
-// Throws the fault only.
-void require_no_fault(const Health& health);
 
 // The stream that a handle means: 0 and CU_STREAM_LEGACY the current context's, CU_STREAM_PER_THREAD the thread's own
 // in the current context, else a stream of any context. Throws CUDA_ERROR_INVALID_HANDLE, and the fault of its context.

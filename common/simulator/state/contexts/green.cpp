@@ -82,7 +82,7 @@ CUresult give_resource_of_stream(const std::shared_ptr<Stream>& stream, CUdevRes
 
 void invalidate(const std::vector<std::shared_ptr<Capture>>& captures) {
   if (captures.empty()) return;
-  const std::scoped_lock lock(Graph::mutex());
+  const std::scoped_lock lock(Capture::mutex());
   for (const auto& capture : captures) capture->invalidated = true;
   fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call cannot be part of the graph");
 }

@@ -67,11 +67,6 @@ std::shared_ptr<Executable> get_executable(CUgraphExec handle) {
 
 // ---- Graphs
 
-std::mutex& Graph::mutex() {
-  static std::mutex& only = *new std::mutex;
-  return only;
-}
-
 // The graphs that a node owns.
 static std::vector<std::shared_ptr<Graph>> inner_graphs(const Part& part) {
   if (const auto* child = std::get_if<ChildPart>(&part)) return {child->graph};

@@ -4,7 +4,7 @@
 #include "common/simulator/state/launches/condition.hpp"
 #include "common/simulator/state/launches/launch.hpp"
 #include "common/simulator/state/memory/graph_memory.hpp"
-#include "common/simulator/state/streams/edge.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 #include "common/simulator/state/streams/event.hpp"
 
 #include <cstdint>
@@ -121,10 +121,10 @@ struct UserObjectEntry {
 
 u32 next_graph_id();  // one sequence for graphs and executable graphs
 
-// Everything in a graph is under `mutex`, one for all graphs: they are built by one thread, mostly.
+// Everything in a graph is under `mutex`, which is the captures', too.
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
-  static std::mutex& mutex();
+  static std::mutex& mutex() { return Capture::mutex(); }
 
   const u32 id = next_graph_id();
   CUgraph handle = nullptr;

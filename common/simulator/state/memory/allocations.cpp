@@ -112,9 +112,8 @@ void require_host_memory(u64 bytes) {
 }
 
 HostBytes::HostBytes(u64 size, u64 align) : size_(size) {
-  constexpr u64 kPage = 4096;
-  const u64 rounded = round_up(size, kPage);
-  const u64 slack = align > kPage ? align : 0;
+  const u64 rounded = round_up(size, kHostPage);
+  const u64 slack = align > kHostPage ? align : 0;
   require(rounded >= size && rounded + slack >= rounded, CUDA_ERROR_OUT_OF_MEMORY);
   mapped_ = rounded + slack;
   block_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

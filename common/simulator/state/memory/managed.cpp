@@ -10,8 +10,6 @@ namespace cudasim {
 
 namespace {
 
-constexpr u64 kPage = 4096;
-
 struct Advice {
   bool read_mostly = false;
   ManagedLocation preferred, prefetched;
@@ -31,8 +29,8 @@ class AdviceMap {
 
   template <class Change>
   void change(u64 begin, u64 end, Change change) {
-    begin = begin / kPage * kPage;
-    end = round_up(end, kPage);
+    begin = begin / kHostPage * kHostPage;
+    end = round_up(end, kHostPage);
     const std::scoped_lock lock(mutex_);
     split(begin);
     split(end);

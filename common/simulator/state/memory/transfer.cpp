@@ -18,7 +18,6 @@
 namespace cudasim {
 namespace {
 
-constexpr u64 kPage = 4096;
 // The buffer that copies from and to pageable memory go through.
 constexpr u64 kStaging = u64{2} << 20;
 
@@ -318,15 +317,15 @@ CUresult run_fill(const Rows& target, const Box& box, u32 value, u32 element, co
 }  // namespace
 
 bool host_range_is_mapped(u64 address, u64 size) {
-  const u64 begin = address / kPage * kPage;
-  const u64 end = round_up(address + size, kPage);
+  const u64 begin = address / kHostPage * kHostPage;
+  const u64 end = round_up(address + size, kHostPage);
   if (end < begin) return false;
   // Which pages are resident does not matter here: for unmapped memory it fails with ENOMEM. (So does msync, but
   // valgrind takes it for a use of the bytes.)
   constexpr u64 kAtOnce = 4096;  // pages
   unsigned char resident[kAtOnce];
-  for (u64 at = begin; at < end; at += kAtOnce * kPage) {
-    const u64 length = std::min(end - at, kAtOnce * kPage);
+  for (u64 at = begin; at < end; at += kAtOnce * kHostPage) {
+    const u64 length = std::min(end - at, kAtOnce * kHostPage);
     if (mincore(reinterpret_cast<void*>(at), length, resident) != 0 && errno == ENOMEM) return false;
   }
   return true;

@@ -1,7 +1,6 @@
 #include "common/simulator/state/processes/checkpoint.hpp"
 
 #include "common/simulator/state/errors/failure.hpp"
-#include "common/simulator/state/streams/scheduler.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,6 +26,7 @@ std::atomic<ProcessPage*> own_page{nullptr};
 struct ThreadCalls {
   u32 calls_deep = 0;
   u32 seat = ~0u;  // none yet
+  bool in_callback = false;
 };
 // Found without a call of the loader's: there is room for a few bytes of this kind in a library that is opened late.
 thread_local ThreadCalls thread_calls __attribute__((tls_model("initial-exec")));
@@ -59,7 +59,7 @@ std::shared_ptr<ProcessPage> open_page(const std::string& descriptor, i32 proces
 }
 
 // A call within a call is part of it, and what a callback asks is part of the work that a checkpoint waits for.
-bool must_go_on() { return thread_calls.calls_deep > 1 || in_callback(); }
+bool must_go_on() { return thread_calls.calls_deep > 1 || thread_calls.in_callback; }
 
 void wait_until_unlocked(const ProcessPage& page, Seat& seat) {
   while (page.state != 0) {
@@ -70,6 +70,10 @@ void wait_until_unlocked(const ProcessPage& page, Seat& seat) {
 }
 
 }  // namespace
+
+bool in_callback() { return thread_calls.in_callback; }
+
+void set_in_callback(bool is_one) { thread_calls.in_callback = is_one; }
 
 void make_process_page() {
   if (own_page != nullptr) return;

@@ -52,6 +52,11 @@ class Passage {
   Seat* seat_ = nullptr;  // that counts it
 };
 
+// True on a thread that runs a host function or a stream callback: calls that touch a context are not permitted there,
+// and the others go on in a locked process.
+bool in_callback();
+void set_in_callback(bool is_one);
+
 // A task has been entered, or has ended.
 void count_work(int change);
 void note_fault(u32 code);

@@ -3,8 +3,6 @@
 #include "common/simulator/state/streams/thread.hpp"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 
 namespace cudasim {
 namespace {
@@ -14,30 +12,19 @@ u64 next_capture_id() {
   return id++;
 }
 
-// Those under way; under Graph::mutex(). How many can be asked without it.
+// Those under way; under Capture::mutex(). How many can be asked without it.
 std::vector<std::weak_ptr<Capture>>& under_way() {
   static auto& all = *new std::vector<std::weak_ptr<Capture>>;
   return all;
 }
 std::atomic<std::size_t> under_way_count{0};
 
-// The part that an operation would be as a node, from the parameters that the call left with it; nothing if no node can
-// do what it does.
-std::optional<Part> part_of(const Operation& operation) {
-  const void* const kept = operation.parameters.get();
-  if (operation.kind == OperationKind::empty) return EmptyPart{};
-  if (kept == nullptr) return std::nullopt;
-  switch (operation.kind) {
-    case OperationKind::kernel: return part_of(*static_cast<const KernelWork*>(kept));
-    case OperationKind::copy: return CopyPart{*static_cast<const CUDA_MEMCPY3D*>(kept), nullptr};
-    case OperationKind::fill: return FillPart{*static_cast<const CUDA_MEMSET_NODE_PARAMS*>(kept), nullptr};
-    case OperationKind::host: return *static_cast<const HostPart*>(kept);
-    case OperationKind::memory_operation: return *static_cast<const MemoryPart*>(kept);
-    default: return std::nullopt;
-  }
-}
-
 }  // namespace
+
+std::mutex& Capture::mutex() {
+  static auto& all = *new std::mutex;
+  return all;
+}
 
 Capture::Capture(std::shared_ptr<Graph> into, CUstreamCaptureMode how, const std::shared_ptr<Stream>& first, u32 number)
     : graph(std::move(into)), mode(how), origin(first), thread(number), id(next_capture_id()) {}
@@ -53,30 +40,6 @@ void Capture::join(const std::shared_ptr<Stream>& stream, const std::vector<Depe
       same->kind = {};  // the stricter of the two
   }
   stream->capture = shared_from_this();
-}
-
-void Capture::add(const Stream& stream, const Operation& operation) {
-  if (invalidated) fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-  auto part = part_of(operation);
-  if (!part) {
-    invalidated = true;
-    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  }
-  add(stream, std::move(*part));
-}
-
-void Capture::add(const Stream& stream, Part part) {
-  if (invalidated) fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-  auto& before = frontier[&stream];
-  std::vector<NodePtr> after;
-  for (const Dependency& one : before) after.push_back(one.node);
-  const NodePtr node = graph->add(std::move(part), after);
-  auto edge = graph->edges.end() - static_cast<std::ptrdiff_t>(before.size());  // the node's, in this order
-  for (const auto& [from, kind] : before) {
-    if (may_be_programmatic(*from, *node)) edge->kind = kind;
-    ++edge;
-  }
-  before = {{node, {}}};
 }
 
 void Capture::begin() {
@@ -97,69 +60,30 @@ void Capture::end() {
   }
 }
 
-bool Capture::joined() const {
-  const auto first = origin.lock();
-  if (!first) return false;
-  std::unordered_map<const Node*, std::vector<const Node*>> before;
-  for (const Edge& edge : graph->edges) before[edge.to.get()].push_back(edge.from.get());
-  std::unordered_set<const Node*> reached;
-  std::vector<const Node*> open;
-  for (const auto& [node, kind] : frontier.at(first.get())) open.push_back(node.get());
-  while (!open.empty()) {
-    const Node* const node = open.back();
-    open.pop_back();
-    if (!reached.insert(node).second) continue;
-    open.insert(open.end(), before[node].begin(), before[node].end());
-  }
-  for (const auto& [stream, last] : frontier) {
-    for (const auto& [node, kind] : last) {
-      if (!reached.contains(node.get())) return false;
-    }
-  }
-  return true;
-}
-
 std::shared_ptr<Capture> capture_of(const Stream& stream) {
-  const std::scoped_lock lock(Graph::mutex());
+  const std::scoped_lock lock(Capture::mutex());
   return stream.capture;
 }
 
-bool add_if_captured(const Stream& stream, const std::function<Part(const Graph&)>& describe) {
-  const std::scoped_lock lock(Graph::mutex());
-  if (!stream.capture) return false;
-  require(!stream.capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-  stream.capture->add(stream, describe(*stream.capture->graph));
-  return true;
-}
-
 void invalidate_capture(const Stream& stream) {
-  const std::scoped_lock lock(Graph::mutex());
+  const std::scoped_lock lock(Capture::mutex());
   if (stream.capture) stream.capture->invalidated = true;
 }
 
-void allow_overlap(const Stream& stream) {
-  const std::scoped_lock lock(Graph::mutex());
-  if (!stream.capture) return;
-  for (auto& [node, kind] : stream.capture->frontier[&stream]) {
-    if (std::holds_alternative<KernelPart>(node->part))
-      kind = {EdgeKind::kProgrammaticPort, 0, EdgeKind::kProgrammatic};
-  }
-}
-
 void require_not_captured(const Stream& stream) {
-  const std::scoped_lock lock(Graph::mutex());
+  const std::scoped_lock lock(Capture::mutex());
   if (!stream.capture) return;
   stream.capture->invalidated = true;
   fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is being captured: it has no work to wait for or query");
 }
 
 void require_no_implicit_capture(const Stream& stream, Use use) {
-  const auto context = stream.context.lock();
-  if (!stream.legacy || !context) return;
-  const std::scoped_lock order(context->order);
-  const std::scoped_lock lock(Graph::mutex());
+  const auto all = stream.group.lock();
+  if (!stream.legacy || !all) return;
+  const std::scoped_lock order(all->order);
+  const std::scoped_lock lock(Capture::mutex());
   bool any = false;
-  context->for_each_stream([&](Stream& other) {
+  all->for_each_stream([&](Stream& other) {
     if (!other.blocking() || !other.capture) return;
     if (use == Use::work) other.capture->invalidated = true;
     any = true;
@@ -172,7 +96,7 @@ void require_no_unsafe_capture() {
   const Thread& thread = this_thread();
   if (thread.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return;
   const bool minds_others = thread.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
-  const std::scoped_lock lock(Graph::mutex());
+  const std::scoped_lock lock(Capture::mutex());
   bool any = false;
   for (const auto& weak : under_way()) {
     const auto capture = weak.lock();
@@ -187,11 +111,11 @@ void require_no_unsafe_capture() {
          "a stream is being captured, and this call cannot be part of the graph");
 }
 
-void require_no_capture(Context& context) {
-  const std::scoped_lock order(context.order);
-  const std::scoped_lock lock(Graph::mutex());
+void require_no_capture(StreamGroup& streams) {
+  const std::scoped_lock order(streams.order);
+  const std::scoped_lock lock(Capture::mutex());
   bool any = false;
-  context.for_each_stream([&](Stream& stream) {
+  streams.for_each_stream([&](Stream& stream) {
     if (!stream.capture) return;
     stream.capture->invalidated = true;
     any = true;

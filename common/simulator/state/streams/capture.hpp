@@ -1,14 +1,20 @@
 // Stream capture: while a stream is captured, what is entered into it becomes nodes of a graph instead of work.
 #pragma once
-#include "common/simulator/state/graphs/graph.hpp"
+#include "common/simulator/state/streams/edge.hpp"
+#include "common/simulator/state/streams/stream_group.hpp"
 
 #include <map>
 
 namespace cudasim {
 
-// Under Graph::mutex(), except for members that never change.
+class Graph;
+
+// Under mutex(), except for members that never change.
 class Capture : public std::enable_shared_from_this<Capture> {
  public:
+  // One for all captures and graphs: they are built by one thread, mostly.
+  static std::mutex& mutex();
+
   Capture(std::shared_ptr<Graph> graph, CUstreamCaptureMode mode, const std::shared_ptr<Stream>& origin, u32 thread);
 
   const std::shared_ptr<Graph> graph;
@@ -30,8 +36,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   void begin();  // is seen by require_no_unsafe_capture() from now on, until end()
   void join(const std::shared_ptr<Stream>& stream, const std::vector<Dependency>& after);
   // Adds an operation as the stream's next node. Throws CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED for what cannot be one.
+  // (This and joined() are in state/graphs/captured_work.cpp, which knows nodes.)
   void add(const Stream& stream, const Operation& operation);
-  void add(const Stream& stream, Part part);
   // The streams are ordinary ones again.
   void end();
   // True if every stream's last nodes are before, or among, the origin's.
@@ -40,13 +46,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
 
 // The capture that the stream takes part in; null if none.
 std::shared_ptr<Capture> capture_of(const Stream& stream);
-// If the stream is captured: adds its next node, which `describe` describes with Graph::mutex() held, and returns true.
-// Another thread can end the capture before this or after it, not in between.
-bool add_if_captured(const Stream& stream, const std::function<Part(const Graph&)>& describe);
 // For calls that fail: the capture that the stream takes part in, if any, is of no use any more.
 void invalidate_capture(const Stream& stream);
-// The stream's next node, if it is captured, may begin before the kernels that it comes after have ended.
-void allow_overlap(const Stream& stream);
 // For calls that ask about work: if the stream is captured, invalidates the capture and throws
 // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
 void require_not_captured(const Stream& stream);
@@ -55,7 +56,7 @@ void require_not_captured(const Stream& stream);
 enum class Use : bool { question, work };
 void require_no_implicit_capture(const Stream& stream, Use use);
 // The same as require_not_captured for calls that concern every stream of the context.
-void require_no_capture(Context& context);
+void require_no_capture(StreamGroup& streams);
 
 // For calls that could wait for, or be ordered with, work that a capture has not entered (manual,
 // cuThreadExchangeStreamCaptureMode: "potentially unsafe API calls"): throws, and makes the captures useless, while one

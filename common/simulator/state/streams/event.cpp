@@ -55,7 +55,7 @@ TaskPtr Event::awaited() const {
 
 void Event::record(Stream& stream, u8 port) {
   do {  // until the stream is found captured, or not: another thread may begin or end a capture meanwhile
-    const std::scoped_lock lock(Graph::mutex(), mutex_);
+    const std::scoped_lock lock(Capture::mutex(), mutex_);
     if (!stream.capture) continue;
     captured_ = stream.capture;
     nodes_ = captured_->frontier[&stream];
@@ -65,8 +65,8 @@ void Event::record(Stream& stream, u8 port) {
   } while (!record([&](Operation mark) { return stream.enqueue_unless_captured(std::move(mark)); }));
 }
 
-void Event::record(Context& context) {
-  record([&](Operation mark) { return context.enter_after_all(std::move(mark)); });
+void Event::record(StreamGroup& all) {
+  record([&](Operation mark) { return all.enter_after_all(std::move(mark)); });
 }
 
 TaskPtr Event::record(const std::function<TaskPtr(Operation)>& enter) {

@@ -1,9 +1,9 @@
 // Events: marks in a stream, and when they were reached. And the registries of streams and events.
 #pragma once
-#include "common/simulator/state/contexts/context.hpp"
 #include "common/simulator/state/errors/registry.hpp"
 #include "common/simulator/state/processes/shared_marks.hpp"
 #include "common/simulator/state/streams/edge.hpp"
+#include "common/simulator/state/streams/stream_group.hpp"
 
 #include <chrono>
 
@@ -19,8 +19,9 @@ struct Recording {
 class Event {
  public:
   // `shared`: of an event that several processes know.
-  Event(const Context& context, u32 event_flags, std::shared_ptr<SharedMarks> shared = nullptr)
-      : health(context.health), context_id(context.id), flags(event_flags), marks(std::move(shared)) {}
+  Event(std::shared_ptr<Health> of_context, u64 id_of_context, u32 event_flags,
+        std::shared_ptr<SharedMarks> shared = nullptr)
+      : health(std::move(of_context)), context_id(id_of_context), flags(event_flags), marks(std::move(shared)) {}
 
   const std::shared_ptr<Health> health;
   const u64 context_id;
@@ -46,8 +47,8 @@ class Event {
   void record(Stream& stream, u8 port = 0);
   // The capture whose nodes it marks, and these; null if it was last recorded in work that runs.
   std::shared_ptr<Capture> captured(std::vector<Dependency>* nodes = nullptr) const;
-  // Puts a mark after everything in the context.
-  void record(Context& context);
+  // Puts a mark after everything in the streams of a context.
+  void record(StreamGroup& all);
   // Puts a mark where `enter` enters its task, and hands that task back.
   TaskPtr record(const std::function<TaskPtr(Operation)>& enter);
 

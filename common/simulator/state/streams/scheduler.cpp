@@ -23,8 +23,6 @@ namespace {
 constexpr std::chrono::seconds kIdle{5};  // how long a worker waits for something to do
 constexpr u32 kMaxWorkers = 1024;
 
-thread_local bool callback_running = false;
-
 // CUDASIM_DELAY: a program that forgets to wait for a task sees the old data.
 void delay_at_random() {
   static const u32 most = number_in("CUDASIM_DELAY", 0, 1000, 0, "a number of milliseconds up to 1000");
@@ -41,7 +39,12 @@ void report_exception(const Operation& operation, const char* what) {
 
 }  // namespace
 
-bool in_callback() { return callback_running; }
+void require_no_fault(CUresult fault) {
+  if (fault == CUDA_SUCCESS) return;
+  fail(fault,
+       "earlier work on the device has failed: until the process ends, every call that needs the device fails "
+       "like this, even cuCtxCreate; cuCtxDestroy still succeeds");
+}
 
 struct Scheduler::State {
   std::mutex mutex;
@@ -124,7 +127,7 @@ CUresult Scheduler::execute_untimed(Task& task) {
   if (const CUresult fault = health.fault; fault != CUDA_SUCCESS && !task.operation_.even_after_fault) return fault;
   if (!task.operation_.run) return CUDA_SUCCESS;
   CUresult result = CUDA_ERROR_UNKNOWN;
-  callback_running = task.operation_.kind == OperationKind::host;
+  set_in_callback(task.operation_.kind == OperationKind::host);
   try {
     result = task.operation_.run();
   } catch (const Failure& failure) {
@@ -136,7 +139,7 @@ CUresult Scheduler::execute_untimed(Task& task) {
   } catch (...) {
     report_exception(task.operation_, "no std::exception");
   }
-  callback_running = false;
+  set_in_callback(false);
   if (!task.here_ && result != CUDA_SUCCESS) note_fault(result);
   if (!task.here_) health.poison(result);
   return result;

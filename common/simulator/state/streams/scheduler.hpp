@@ -33,6 +33,9 @@ struct Health {
   }
 };
 
+// Throws a fault, if it is one. It affects every context that the process has on the device.
+void require_no_fault(CUresult fault);
+
 enum class OperationKind : u8 {
   kernel,
   copy,
@@ -105,8 +108,5 @@ class Scheduler {
   void work_off();  // what is ready, on this thread
   State* state_;
 };
-
-// True on a thread that runs a host function or a stream callback: calls that touch a context are not permitted there.
-bool in_callback();
 
 }  // namespace cudasim

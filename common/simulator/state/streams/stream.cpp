@@ -1,7 +1,7 @@
 #include "common/simulator/state/streams/stream.hpp"
 
-#include "common/simulator/state/contexts/context.hpp"
 #include "common/simulator/state/streams/capture.hpp"
+#include "common/simulator/state/streams/stream_group.hpp"
 
 #include <algorithm>
 
@@ -15,16 +15,17 @@ u64 next_stream_id() {
 
 }  // namespace
 
-Stream::Stream(std::weak_ptr<Context> owner, std::shared_ptr<Health> health_of_owner, u32 stream_flags,
+Stream::Stream(std::weak_ptr<Context> owner, const std::shared_ptr<StreamGroup>& all, u32 stream_flags,
                int stream_priority, bool is_legacy)
     : context(std::move(owner)),
-      health(std::move(health_of_owner)),
+      group(all),
+      health(all->health),
       flags(stream_flags),
       priority(stream_priority),
       legacy(is_legacy),
       id(is_legacy ? 1 : next_stream_id()) {}
 
-std::vector<TaskPtr> Stream::predecessors(Context& owner, std::span<const TaskPtr> after) const {
+std::vector<TaskPtr> Stream::predecessors(StreamGroup& owner, std::span<const TaskPtr> after) const {
   std::vector<TaskPtr> tasks(after.begin(), after.end());
   if (last_ && !last_->done()) tasks.push_back(last_);
   if (const TaskPtr& gate = owner.gate(); gate && !gate->done()) tasks.push_back(gate);
@@ -38,7 +39,7 @@ std::vector<TaskPtr> Stream::predecessors(Context& owner, std::span<const TaskPt
   return tasks;
 }
 
-std::shared_ptr<Capture> Stream::captures(Context& owner) {
+std::shared_ptr<Capture> Stream::captures(StreamGroup& owner) {
   if (!legacy) return capture;
   bool implicit = false;
   owner.for_each_stream([&](Stream& other) {
@@ -51,11 +52,11 @@ std::shared_ptr<Capture> Stream::captures(Context& owner) {
 }
 
 TaskPtr Stream::enqueue(Operation operation, std::span<const TaskPtr> after) {
-  const auto owner = context.lock();
+  const auto owner = group.lock();
   require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const std::scoped_lock lock(owner->order);
   {
-    const std::scoped_lock graphs(Graph::mutex());
+    const std::scoped_lock captured(Capture::mutex());
     if (const auto into = captures(*owner)) return into->add(*this, operation), nullptr;
   }
   operation.stream = id;
@@ -64,11 +65,11 @@ TaskPtr Stream::enqueue(Operation operation, std::span<const TaskPtr> after) {
 }
 
 TaskPtr Stream::enqueue_unless_captured(Operation operation) {
-  const auto owner = context.lock();
+  const auto owner = group.lock();
   require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const std::scoped_lock lock(owner->order);
   {
-    const std::scoped_lock graphs(Graph::mutex());
+    const std::scoped_lock captured(Capture::mutex());
     if (captures(*owner)) return nullptr;
   }
   operation.stream = id;
@@ -76,11 +77,11 @@ TaskPtr Stream::enqueue_unless_captured(Operation operation) {
 }
 
 TaskPtr Stream::enqueue_group(const std::function<TaskPtr(std::vector<TaskPtr> before)>& enter) {
-  const auto owner = context.lock();
+  const auto owner = group.lock();
   require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const std::scoped_lock lock(owner->order);
   {
-    const std::scoped_lock graphs(Graph::mutex());
+    const std::scoped_lock captured(Capture::mutex());
     require(captures(*owner) == nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   }
   last_ = enter(predecessors(*owner, {}));
@@ -90,11 +91,11 @@ TaskPtr Stream::enqueue_group(const std::function<TaskPtr(std::vector<TaskPtr> b
 CUresult Stream::run_here(Operation operation) {
   TaskPtr task;
   {
-    const auto owner = context.lock();
+    const auto owner = group.lock();
     require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     const std::scoped_lock lock(owner->order);
     {
-      const std::scoped_lock graphs(Graph::mutex());
+      const std::scoped_lock captured(Capture::mutex());
       const auto into = captures(*owner);
       if (into) into->invalidated = true;
       require(into == nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
@@ -105,12 +106,12 @@ CUresult Stream::run_here(Operation operation) {
     last_ = task;
   }
   const CUresult result = Scheduler::instance().run(task);
-  if (result != CUDA_SUCCESS) require_no_fault(*health);
+  if (result != CUDA_SUCCESS) require_no_fault(health->fault);
   return result;
 }
 
 std::vector<TaskPtr> Stream::pending() const {
-  const auto owner = context.lock();
+  const auto owner = group.lock();
   if (!owner) return {};
   const std::scoped_lock lock(owner->order);
   return predecessors(*owner, {});

@@ -11,15 +11,18 @@ namespace cudasim {
 
 class Context;
 class Capture;
+class StreamGroup;
 
 // As cuCtxGetStreamPriorityRange reports: a lower number is more urgent.
 constexpr int kLeastPriority = 0, kGreatestPriority = -5;
 
 class Stream {
  public:
-  Stream(std::weak_ptr<Context> context, std::shared_ptr<Health> health, u32 flags, int priority, bool legacy);
+  Stream(std::weak_ptr<Context> context, const std::shared_ptr<StreamGroup>& group, u32 flags, int priority,
+         bool legacy);
 
   const std::weak_ptr<Context> context;
+  const std::weak_ptr<StreamGroup> group;  // the context's streams, of which it is one; it ends with the context
   const std::shared_ptr<Health> health;
   const u32 flags;            // CU_STREAM_NON_BLOCKING or 0
   std::atomic<int> priority;  // 0 … -5: lower is more urgent
@@ -54,15 +57,15 @@ class Stream {
   void set_attribute(CUstreamAttrID which, const CUstreamAttrValue& value);
   void copy_attributes(const Stream& other);
 
-  std::shared_ptr<Capture> capture;  // set while it is captured; under Graph::mutex()
+  std::shared_ptr<Capture> capture;  // set while it is captured; under Capture::mutex()
 
  private:
-  friend class Context;
-  // All under the context's order lock.
-  // With Graph::mutex() held: the capture that work becomes a node of, or null. Work in the legacy stream would make it
-  // wait for captured streams, which do nothing: throws CUDA_ERROR_STREAM_CAPTURE_IMPLICIT.
-  std::shared_ptr<Capture> captures(Context& owner);
-  std::vector<TaskPtr> predecessors(Context& owner, std::span<const TaskPtr> after) const;
+  friend class StreamGroup;
+  // All under the group's order lock.
+  // With Capture::mutex() held: the capture that work becomes a node of, or null. Work in the legacy stream would make
+  // it wait for captured streams, which do nothing: throws CUDA_ERROR_STREAM_CAPTURE_IMPLICIT.
+  std::shared_ptr<Capture> captures(StreamGroup& owner);
+  std::vector<TaskPtr> predecessors(StreamGroup& owner, std::span<const TaskPtr> after) const;
   TaskPtr last_;
   mutable std::mutex attributes_mutex_;
   std::map<int, CUstreamAttrValue> attributes_;

@@ -2,8 +2,8 @@
 #pragma once
 #include "common/simulator/state/contexts/context.hpp"
 #include "common/simulator/state/devices/driver.hpp"
+#include "common/simulator/state/graphs/captured_work.hpp"
 #include "common/simulator/state/memory/pools.hpp"
-#include "common/simulator/state/streams/capture.hpp"
 
 namespace cudasim {
 

@@ -1,4 +1,4 @@
-#include "common/simulator/state/memory/stream_allocations.hpp"
+#include "common/simulator/state/graphs/stream_allocations.hpp"
 
 namespace cudasim {
 
