@@ -10,7 +10,7 @@ extern "C" __global__ void nms_scan_by_box(const unsigned long long* mask, const
   int before = 0;
   for (int i = 0; i < count; ++i) {
     if (gone[i / 64] >> (i % 64) & 1) continue;  // the same for all threads
-    __syncthreads();                             // before a thread changes words that others still read
+    __syncthreads();  // before a thread changes words that others still read
     if (threadIdx.x == 0) kept[before] = order[i];
     ++before;
     for (int t = i / 64 + threadIdx.x; t < tiles; t += blockDim.x)
