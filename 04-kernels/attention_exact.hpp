@@ -40,16 +40,16 @@ __device__ void compute_exactly(const Attention& p, Exact* o, ExactRow* rows) {
             row = first + y;
   const std::size_t head = std::size_t{blockIdx.y} * p.queries, other = std::size_t{blockIdx.y / p.group} * p.keys;
   for (int i = threadIdx.x; i < kExactRows * kD; i += kExactRows * kExactKeys) {
-    if (first + i / kD < p.queries) q[i / kD][i % kD] = float_of(p.q, (head + first) * kD + i);
+    q[i / kD][i % kD] = first + i / kD < p.queries ? float_of(p.q, (head + first) * kD + i) : 0;
   }
   const int last = keys_of(p, min(first + kExactRows, p.queries) - 1), keys = keys_of(p, row);
   double largest = -INFINITY, sum = 0, length = 0, value[kEach] = {}, magnitude[kEach] = {};
   for (int from = 0; from < last; from += kExactKeys) {
     __syncthreads();
     for (int i = threadIdx.x; i < kExactKeys * kD; i += kExactRows * kExactKeys) {
-      if (from + i / kD >= p.keys) continue;
-      k[i / kD][i % kD] = float_of(p.k, (other + from) * kD + i);
-      v[i / kD][i % kD] = float_of(p.v, (other + from) * kD + i);
+      const bool inside = from + i / kD < p.keys;
+      k[i / kD][i % kD] = inside ? float_of(p.k, (other + from) * kD + i) : 0;
+      v[i / kD][i % kD] = inside ? float_of(p.v, (other + from) * kD + i) : 0;
     }
     __syncthreads();
     double score = 0;
