@@ -2,7 +2,8 @@
 # error messages.
 PACKAGING := 05-extension/13-packaging
 WHEELS := build/$(PACKAGING)/wheels
-EXTRA.$(PACKAGING) = $(addprefix $(WHEELS)/,cpu source $(if $(filter 1,$(OP_WITH_CUDA)),cuda)) $(addprefix build/$(PACKAGING)/,cpp_names.so other_cuda.so)
+EXTRA.$(PACKAGING) = $(addprefix $(WHEELS)/,cpu source $(if $(filter 1,$(OP_WITH_CUDA)),cuda)) $(addprefix build/$(PACKAGING)/,cpp_names.so other_cuda.so) \
+  build/05-extension/05-canonical-op/installed/built
 
 # setuptools leaves files where it builds, so it works in a copy. Without pip and a setuptools that builds wheels, the
 # program is skipped. The program installs the wheels into environments, and keeps those until a wheel is new.

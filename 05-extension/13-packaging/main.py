@@ -29,6 +29,7 @@ WHEELS = pathlib.Path(built(__file__, "wheels"))
 HERE = pathlib.Path(__file__).resolve().parent
 ENVIRONMENTS = HERE / "environments" if HERE.is_relative_to(ROOT / "build") else pathlib.Path(built(__file__, "environments"))
 USE = str(HERE / "use.py")
+OLD_CODE = built(str(ROOT / "05-extension" / "05-canonical-op" / "main.py"), "installed")
 RIGHT = "1 2 5 10 0 2 4 6"  # x² + 1 for 0, 1, 2, 3, and 2x
 
 
@@ -121,6 +122,13 @@ def fits_pytorch(wheel: pathlib.Path, version: str) -> str:
     return f"{'fits' if version in needs.specifier else 'does not fit'}, because the wheel needs torch{needs.specifier}"
 
 
+def on_a_newer_gpu(device: str) -> str:
+    """The values of the op as lesson 05-05 builds it, with machine code for the oldest GPU that nvcc supports, and with PTX."""
+    if device == "cpu":
+        return "skipped: PyTorch sees no GPU here"
+    return last_line([sys.executable, USE, device, "main"], PYTHONPATH=os.pathsep.join([OLD_CODE, PLACES]))
+
+
 def contents(distribution: pathlib.Path) -> str:
     if distribution.suffix == ".gz":
         with tarfile.open(distribution) as archive:
@@ -178,6 +186,7 @@ def main(folder: pathlib.Path) -> int:
         "another Python": lambda: environment.install(for_another_python),
         "no compiler, a wheel": lambda: last_line(environment.command(USE, "cpu", "main"), PATH="/nowhere", CXX="no-compiler"),
         "no compiler, the source": lambda: environment.build(made["source"], folder, CXX="no-compiler", PATH="/nowhere"),
+        "a newer GPU": lambda: on_a_newer_gpu(device),
         "loaded before PyTorch": lambda: last_line(environment.command("-c", f"import ctypes; ctypes.CDLL({str(library)!r})")),
         "C++ names, other build": lambda: why_not_loaded(cpp_names),  # here, where PyTorch is loaded
         "PyTorch for another CUDA": lambda: last_line(environment.command("-c", f"import ctypes; ctypes.CDLL({built(__file__, 'other_cuda.so')!r})")),
