@@ -30,22 +30,43 @@ def enter(name):
     print("right" if (y == x * x + b).all() else "WRONG")
 
 
+def enter_with_cupti(name):
+    """Like enter(), but on a GPU also prints the driver calls, as the log of the simulated GPU has them."""
+    import cupti
+
+    with cupti.recorded() as called:
+        enter(name)
+    print(*(f"{function}()" for function in called), sep="\n", file=sys.stderr)
+
+
 def calls_of(log):
     """{step: the functions of the driver that a log names for it, each once}"""
     called = re.findall(r"^(?:\d+: )?(cu[A-Z]\w+)\(", log, re.MULTILINE)
     return {step: list(dict.fromkeys(name for name in called if re.fullmatch(pattern, name))) for step, pattern in STEPS.items()}
 
 
+def run(name, *options):
+    environment = {**os.environ, "CUDASIM_TRACE": "api"}
+    return subprocess.run([sys.executable, "-W", "ignore", __file__, name, *options], env=environment, capture_output=True, text=True, check=False)
+
+
+def reason(log):
+    """The last exception in a program's log, or how the log ends."""
+    return (re.findall(r"^[\w.]*(?:Error|Exception)\b.*", log, re.MULTILINE) or [log[-2000:]])[-1]
+
+
 def show_doors():
     failed = False
     for name, title in DOORS.items():
-        environment = {**os.environ, "CUDASIM_TRACE": "api"}
-        ended = subprocess.run([sys.executable, "-W", "ignore", __file__, name], env=environment, capture_output=True, text=True, check=False)
+        ended = run(name)
         failed |= ended.stdout.strip() != "right"
-        print(f"{title}: y is {ended.stdout.strip() or 'missing: ' + ended.stderr[-2000:]}")
+        print(f"{title}: y is {ended.stdout.strip() or 'missing: ' + reason(ended.stderr)}")
         calls = calls_of(ended.stderr)
-        if not any(calls.values()):
-            print("  no log of calls: only the simulated GPU writes one")
+        if not any(calls.values()) and ended.returncode == 0:  # only the simulated GPU writes a log
+            recorded = run(name, "cupti")
+            calls = calls_of(recorded.stderr)
+            if recorded.returncode:
+                print(f"  no log of calls: {reason(recorded.stderr)}")
         for step, functions in calls.items():
             if functions:
                 print(f"  {step:8}{', '.join(functions)}")
@@ -74,7 +95,7 @@ def show_capsules():
 
 def main():
     if sys.argv[1:] and sys.argv[1] in DOORS:
-        return enter(sys.argv[1])
+        return (enter_with_cupti if sys.argv[2:] == ["cupti"] else enter)(sys.argv[1])
     failed = show_doors()
     show_capsules()
     return sys.exit(failed)
