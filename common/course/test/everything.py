@@ -104,12 +104,13 @@ class Test:
             told[20:] = [f"… and {len(told) - 20} more lines: make {target}"]
         return "\n".join(told)
 
-    def queued(self, work, items, alone=lambda item: False):
-        """Returns a function: it yields the result of `work` for each item, in order. On the simulator, the work is in the queue from now on, so that
+    def queued(self, work, items, alone=lambda item: False, of_suites=False):
+        """Returns a function: it yields the result of `work` for each item, in order. On the simulator, the work is in a queue from now on, so that
         no core waits for the last item of a group. On a GPU, the work begins when the function is called, and items that share the GPU with no
         other are last."""
         if self.device.kind != "gpu":
-            futures = [self.pool.submit(work, item) for item in items]
+            pool = self.pool_of_suites if of_suites else self.pool
+            futures = [pool.submit(work, item) for item in items]
             return lambda: (future.result() for future in futures)
         lonely = [alone(item) for item in items]
 
@@ -288,7 +289,7 @@ class Test:
                     groups[f"tests/{suite}/{file.name}"] = lambda file=file: suites.run_python(file)
         for suite in sorted(chosen.intersection(suites.in_cpp())):
             groups[f"tests/{suite}"] = lambda suite=suite: suites.run_cpp(suite, self.built, self.device)
-        results = self.queued(suites.timed, groups.values(), alone=lambda _: True)
+        results = self.queued(suites.timed, groups.values(), alone=lambda _: True, of_suites=True)
         yield
         for about, (proofs, seconds) in zip(groups, results()):
             for proof in proofs:
@@ -319,13 +320,18 @@ class Test:
 
     @contextlib.contextmanager
     def workers(self):
-        """Inside the with block, `pool` runs what is in the queue; what has not begun at its end never will."""
-        # Many tests wait for a while, so there are more than cores. On a GPU, more than four only wait for each other.
-        self.pool = concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count() + 1)
+        """Inside the with block, two pools run what is in their queues; what has not begun at its end never will."""
+        # Many tests of lessons wait for a while, so there are more than cores. On a GPU, more than four only wait for each other. The suites wait
+        # more than they compute, for a terminal or a child, so two of them run beside the lessons from the beginning.
+        count = min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count() + 1
+        self.pool, self.pool_of_suites = (concurrent.futures.ThreadPoolExecutor(number) for number in (count, 2))
         try:
             yield
         finally:
-            self.pool.shutdown(cancel_futures=True)
+            for pool in (self.pool, self.pool_of_suites):
+                pool.shutdown(wait=False, cancel_futures=True)
+            for pool in (self.pool, self.pool_of_suites):
+                pool.shutdown()
 
     @contextlib.contextmanager
     def python_preloaded(self):
