@@ -1,0 +1,293 @@
+// Softmax and RMSNorm of rows, and their gradients. The first kernels read a row several times; the others keep it in
+// registers.
+#include "exact.hpp"
+#include "row.hpp"
+
+// ---- Softmax: what the threads of a row know ----
+
+// The largest of some elements, times log2 e, and the sum of their exponentials, relative to the largest one.
+using Peak = float2;
+constexpr __device__ Peak kNothing = {-INFINITY, 0};
+
+// The exponential of x relative to `largest`, which is already times log2 e. In one multiply-add, only the result is
+// rounded; the product, which may be much larger, is not.
+__device__ inline float exponential(float x, float largest) { return power_of_two(fmaf(x, kLog2E, -largest)); }
+
+// Two results for different elements become the result for all of them.
+__device__ inline Peak merged(Peak a, Peak b) {
+  const float largest = fmaxf(a.x, b.x), from = largest == -INFINITY ? 0 : largest;  // -inf - (-inf) would be NaN
+  return {largest, a.y * power_of_two(a.x - from) + b.y * power_of_two(b.x - from)};
+}
+
+// The same for one more element.
+__device__ inline Peak with(Peak peak, float x) {
+  const float scaled = x * kLog2E;
+  if (scaled > peak.x) peak = {scaled, peak.y * power_of_two(peak.x - scaled)};
+  peak.y += x == -INFINITY ? 0 : exponential(x, peak.x);
+  return peak;
+}
+
+__device__ inline float largest_of(float a, float b) { return fmaxf(a, b); }
+__device__ inline float sum_of(float a, float b) { return a + b; }
+
+constexpr Shape kPasses = {"passes", kThreads, 0, 1, false, false};
+
+// ---- Rung 1: the largest element, the sum of the exponentials, and the results, in one pass each ----
+template <class T>
+__device__ void softmax_three_passes(const Rows& p) {
+  const Team<kPasses> team;
+  __shared__ float scratch[2][Team<kPasses>::kWarps + 1];
+  const T* const x = static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row;
+  T* const y = static_cast<T*>(p.y) + std::size_t(p.columns) * team.row;
+  float largest = -INFINITY;
+  for (int i = threadIdx.x; i < p.columns; i += kThreads) largest = fmaxf(largest, float_of(x[i]));
+  largest = team.combined(largest, largest_of, scratch[0]) * kLog2E;
+  float sum = 0;
+  for (int i = threadIdx.x; i < p.columns; i += kThreads) sum += exponential(float_of(x[i]), largest);
+  const float factor = 1 / team.combined(sum, sum_of, scratch[1]);
+  for (int i = threadIdx.x; i < p.columns; i += kThreads) {
+    y[i] = rounded<T>(exponential(float_of(x[i]), largest) * factor);
+  }
+}
+
+// ---- Rung 2: the first two passes become one ----
+template <class T>
+__device__ void softmax_online(const Rows& p) {
+  const Team<kPasses> team;
+  __shared__ Peak scratch[Team<kPasses>::kWarps + 1];
+  const T* const x = static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row;
+  T* const y = static_cast<T*>(p.y) + std::size_t(p.columns) * team.row;
+  Peak peak = kNothing;
+  for (int i = threadIdx.x; i < p.columns; i += kThreads) peak = with(peak, float_of(x[i]));
+  peak = team.combined(peak, merged, scratch);
+  const float factor = 1 / peak.y;
+  for (int i = threadIdx.x; i < p.columns; i += kThreads) {
+    y[i] = rounded<T>(exponential(float_of(x[i]), peak.x) * factor);
+  }
+}
+
+// ---- Rung 3: a thread loads 16 bytes at a time, four times before it uses them ----
+template <class T>
+__device__ void softmax_wide(const Rows& p) {
+  constexpr int kSize = Vector<T>::kSize, kAhead = 4;
+  const Team<kPasses> team;
+  __shared__ Peak scratch[Team<kPasses>::kWarps + 1];
+  const auto* const x = reinterpret_cast<const Vector<T>*>(static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row);
+  auto* const y = reinterpret_cast<Vector<T>*>(static_cast<T*>(p.y) + std::size_t(p.columns) * team.row);
+  const int count = p.columns / kSize;
+  const auto for_all = [&](auto function) {  // function(vector, its index)
+    for (int first = threadIdx.x; first < count; first += kAhead * kThreads) {
+      Vector<T> vectors[kAhead];
+#pragma unroll
+      for (int v = 0; v < kAhead; ++v) {
+        if (first + v * kThreads < count) vectors[v] = x[first + v * kThreads];
+      }
+#pragma unroll
+      for (int v = 0; v < kAhead; ++v) {
+        if (first + v * kThreads < count) function(vectors[v], first + v * kThreads);
+      }
+    }
+  };
+  Peak peak = kNothing;
+  for_all([&](const Vector<T>& vector, int) {
+    float largest = -INFINITY, sum = 0;
+#pragma unroll
+    for (int i = 0; i < vector.kSize; ++i) largest = fmaxf(largest, vector[i] * kLog2E);
+    const float from = largest == -INFINITY ? 0 : largest;
+#pragma unroll
+    for (int i = 0; i < vector.kSize; ++i) sum += exponential(vector[i], from);
+    peak = merged(peak, {largest, sum});
+  });
+  peak = team.combined(peak, merged, scratch);
+  const float factor = 1 / peak.y;
+  for_all([&](Vector<T> vector, int at) {
+    vector.assign([&](int i) { return exponential(vector[i], peak.x) * factor; });
+    y[at] = vector;
+  });
+}
+
+// ---- Rungs 4 and 5: the row stays in the registers of a block, or of several ----
+template <class T, const Shape& kShape>
+__device__ void softmax(const Rows& p) {
+  const Team<kShape> team;
+  if (team.row >= p.rows) return;
+  __shared__ Peak scratch[Team<kShape>::kWarps + 1];
+  const std::size_t first = std::size_t(p.columns) * team.row;
+  Part<T, kShape> part;
+  part.load(team, static_cast<const T*>(p.x) + first, p.columns, -INFINITY);
+  Peak peak = {largest_in(part) * kLog2E, 0};
+  part.forget_conversions();
+  const float from = peak.x == -INFINITY ? 0 : peak.x;
+  peak.y = sum_over(part, [&](int v, int i) { return exponential(part(v, i), from); });
+  part.forget_conversions();
+  peak = team.combined(peak, merged, scratch);
+  const float factor = 1 / peak.y;
+  part.assign([&](int v, int i) { return exponential(part(v, i), peak.x) * factor; });
+  part.store(team, static_cast<T*>(p.y) + first, p.columns);
+  team.finish();
+}
+
+// ---- The gradient of softmax: dx = y · (dy - the sum of y · dy) ----
+template <class T, const Shape& kShape>
+__device__ void softmax_backward(const Rows& p) {
+  const Team<kShape> team;
+  if (team.row >= p.rows) return;
+  __shared__ float scratch[Team<kShape>::kWarps + 1];
+  const std::size_t first = std::size_t(p.columns) * team.row;
+  Part<T, kShape> y, dy;
+  y.load(team, static_cast<const T*>(p.y) + first, p.columns, 0);
+  dy.load(team, static_cast<const T*>(p.dy) + first, p.columns, 0);
+  float sum = sum_over(y, [&](int v, int i) { return y(v, i) * dy(v, i); });
+  y.forget_conversions(), dy.forget_conversions();
+  sum = team.combined(sum, sum_of, scratch);
+  dy.assign([&](int v, int i) { return y(v, i) * (dy(v, i) - sum); });
+  dy.store(team, static_cast<T*>(p.dx) + first, p.columns);
+  team.finish();
+}
+
+// ---- RMSNorm of x + residual ----
+template <class T, const Shape& kShape>
+__device__ void rms_norm(const Rows& p) {
+  const Team<kShape> team;
+  if (team.row >= p.rows) return;
+  __shared__ float scratch[Team<kShape>::kWarps + 1];
+  const std::size_t first = std::size_t(p.columns) * team.row;
+  Part<T, kShape> h;
+  {
+    Part<T, kShape> residual;
+    h.load(team, static_cast<const T*>(p.x) + first, p.columns, 0);
+    residual.load(team, static_cast<const T*>(p.residual) + first, p.columns, 0);
+    h.assign([&](int v, int i) { return h(v, i) + residual(v, i); });
+  }
+  h.forget_conversions();
+  h.store(team, static_cast<T*>(p.h) + first, p.columns);
+  float squares = sum_over(h, [&](int v, int i) { return h(v, i) * h(v, i); });
+  h.forget_conversions();
+  squares = team.combined(squares, sum_of, scratch);
+  const float factor = rsqrtf(squares / static_cast<float>(p.columns) + p.epsilon);
+  Part<T, kShape> weight;
+  weight.load(team, static_cast<const T*>(p.weight), p.columns, 0);
+  h.assign([&](int v, int i) { return h(v, i) * factor * weight(v, i); });
+  h.store(team, static_cast<T*>(p.y) + first, p.columns);
+  team.finish();
+}
+
+// ---- The gradients of RMSNorm ----
+//
+// With r = 1 / sqrt(mean of h² + epsilon) and g = weight · dy, dx = dh + r · g - h · r³ · mean of g · h. The gradient of
+// the weight is the sum of dy · h · r over all rows. A team computes several rows, and adds its part in registers.
+template <class T, const Shape& kShape>
+__device__ void rms_norm_backward(const Rows& p) {
+  using P = Part<T, kShape>;
+  const Team<kShape> team;
+  __shared__ float2 scratch[Team<kShape>::kWarps + 1];
+  float of_weight[kShape.vectors][P::kSize] = {};
+  for (int row = team.row; row < p.rows; row += team.teams) {
+    const std::size_t first = std::size_t(p.columns) * row;
+    P h, g;
+    h.load(team, static_cast<const T*>(p.h) + first, p.columns, 0);
+    g.load(team, static_cast<const T*>(p.dy) + first, p.columns, 0);
+    float2 sums = {0, 0};  // of h², and of g · h
+#pragma unroll
+    for (int v = 0; v < P::kVectors; ++v) {
+      const Vector<T> weight = P::loaded(team, static_cast<const T*>(p.weight), p.columns, v, 0);
+#pragma unroll
+      for (int i = 0; i < P::kSize; ++i) sums.x += h(v, i) * h(v, i), sums.y += weight[i] * g(v, i) * h(v, i);
+    }
+    h.forget_conversions(), g.forget_conversions();
+    sums = team.combined(sums, [](float2 a, float2 b) { return float2{a.x + b.x, a.y + b.y}; }, scratch);
+    const float count = static_cast<float>(p.columns), r = rsqrtf(sums.x / count + p.epsilon);
+    const float of_h = r * r * r * sums.y / count;
+#pragma unroll
+    for (int v = 0; v < P::kVectors; ++v) {  // the weight is loaded again, since its registers are needed
+      const Vector<T> weight = P::loaded(team, static_cast<const T*>(p.weight), p.columns, v, 0);
+      const Vector<T> dh = P::loaded(team, static_cast<const T*>(p.dh) + first, p.columns, v, 0);
+      g.vectors[v].assign([&](int i) {
+        of_weight[v][i] += g(v, i) * h(v, i) * r;
+        return dh[i] + r * weight[i] * g(v, i) - h(v, i) * of_h;
+      });
+    }
+    g.store(team, static_cast<T*>(p.dx) + first, p.columns);
+    team.finish();
+  }
+#pragma unroll
+  for (int v = 0; v < kShape.vectors; ++v) {
+#pragma unroll
+    for (int i = 0; i < P::kSize; ++i) {
+      const int at = P::column(team, v, i);
+      if (at < p.columns) p.parts[std::size_t(p.columns) * team.row + at] = of_weight[v][i];
+    }
+  }
+}
+
+// The gradient of the weight: the sum of the parts, always in the same order. A block computes kSumColumns columns.
+template <class T>
+__device__ void add_parts(const float* parts, int count, int columns, T* sum) {
+  __shared__ float sums[kSumRows][kSumColumns];
+  const int x = threadIdx.x % kSumColumns, y = threadIdx.x / kSumColumns, column = blockIdx.x * kSumColumns + x;
+  float all = 0;
+  if (column < columns) {
+#pragma unroll 8
+    for (int i = y; i < count; i += kSumRows) all += parts[std::size_t(columns) * i + column];
+  }
+  sums[y][x] = all;
+  __syncthreads();
+  if (y > 0 || column >= columns) return;
+  for (int i = 1; i < kSumRows; ++i) all += sums[i][x];
+  sum[column] = rounded<T>(all);
+}
+
+// ---- The kernels' names ----
+
+// `blocks` of a shape must fit on a multiprocessor, which limits the registers of a thread.
+#define BOUNDED(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
+#define SHAPED(name, type, T, shape, blocks, ...)                                      \
+  BOUNDED((__VA_ARGS__).threads * (__VA_ARGS__).rows, blocks) name##_##type##_##shape(const Rows p) { \
+    name<T, __VA_ARGS__>(p);                                                           \
+  }
+#define TYPE(type, T)                                                                                              \
+  BOUNDED(kThreads, 1) softmax_three_passes_##type(const Rows p) { softmax_three_passes<T>(p); }                   \
+  BOUNDED(kThreads, 1) softmax_online_##type(const Rows p) { softmax_online<T>(p); }                               \
+  BOUNDED(kThreads, 1) softmax_wide_##type(const Rows p) { softmax_wide<T>(p); }                                   \
+  SHAPED(softmax, type, T, warp, 8, kWarp)                                                                         \
+  SHAPED(softmax, type, T, small, 8, kSmall)                                                                       \
+  SHAPED(softmax, type, T, large, 2, kLarge)                                                                       \
+  SHAPED(softmax, type, T, cluster, 2, kCluster)                                                                   \
+  SHAPED(softmax, type, T, anywhere, 1, kAnywhere)                                                                 \
+  SHAPED(softmax_backward, type, T, warp, 6, kWarp)                                                                \
+  SHAPED(softmax_backward, type, T, small, 6, kSmall)                                                              \
+  SHAPED(softmax_backward, type, T, large, 1, kLarge)                                                              \
+  SHAPED(softmax_backward, type, T, cluster, 1, kCluster)                                                          \
+  SHAPED(softmax_backward, type, T, anywhere, 1, kAnywhere)                                                        \
+  SHAPED(rms_norm, type, T, warp, 6, kWarp)                                                                        \
+  SHAPED(rms_norm, type, T, small, 6, kSmall)                                                                      \
+  SHAPED(rms_norm, type, T, large, 1, kLarge)                                                                      \
+  SHAPED(rms_norm, type, T, cluster, 1, kCluster)                                                                  \
+  SHAPED(rms_norm, type, T, anywhere, 1, kAnywhere)                                                                \
+  SHAPED(rms_norm_backward, type, T, small, 3, kSumSmall)                                                          \
+  SHAPED(rms_norm_backward, type, T, large, 1, kSumLarge)                                                          \
+  SHAPED(rms_norm_backward, type, T, cluster, 1, kSumCluster<sizeof(T)>)                                           \
+  SHAPED(rms_norm_backward, type, T, anywhere, 1, kSumAnywhere<sizeof(T)>)                                         \
+  BOUNDED(kSumColumns * kSumRows, 1) add_parts_##type(const float* parts, int count, int columns, T* sum) {        \
+    add_parts(parts, count, columns, sum);                                                                         \
+  }                                                                                                                \
+  BOUNDED(kThreads, 1) fill_##type(T* matrix, std::size_t count, unsigned seed, float factor, bool masked) {       \
+    fill(matrix, count, seed, factor, masked);                                                                     \
+  }                                                                                                                \
+  BOUNDED(kThreads, 1) compare_softmax_##type(const Rows p, unsigned* wrong, double*) {                            \
+    compare_softmax<T>(p, wrong);                                                                                  \
+  }                                                                                                                \
+  BOUNDED(kThreads, 1) compare_softmax_backward_##type(const Rows p, unsigned* wrong, double*) {                   \
+    compare_softmax_backward<T>(p, wrong);                                                                         \
+  }                                                                                                                \
+  BOUNDED(kThreads, 1) compare_rms_norm_##type(const Rows p, unsigned* wrong, double*) {                           \
+    compare_rms_norm<T>(p, wrong);                                                                                 \
+  }                                                                                                                \
+  BOUNDED(kThreads, 1) compare_rms_norm_backward_##type(const Rows p, unsigned* wrong, double* sums) {             \
+    compare_rms_norm_backward<T>(p, wrong, sums);                                                                  \
+  }                                                                                                                \
+  BOUNDED(kThreads, 1) compare_sums_##type(const T* found, const double* sums, int columns, unsigned* wrong) {     \
+    compare_sums(found, sums, columns, wrong);                                                                     \
+  }
+TYPE(float, float)
+TYPE(bfloat16, __nv_bfloat16)

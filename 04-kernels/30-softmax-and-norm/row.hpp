@@ -1,0 +1,204 @@
+// A row in the registers of the threads that share it, and what these threads compute together.
+#pragma once
+#include "04-kernels/hopper.hpp"
+#include "shape.hpp"
+
+#include <cuda_bf16.h>
+
+#include <cmath>
+#include <cstddef>
+
+constexpr float kLog2E = 1.44269504f;
+
+__device__ inline float power_of_two(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// ---- Vectors of 16 bytes ----
+
+__device__ inline float float_of(float x) { return x; }
+__device__ inline float float_of(__nv_bfloat16 x) { return __bfloat162float(x); }
+template <class T>
+__device__ T rounded(float x) {
+  if constexpr (sizeof(T) == 2) return __float2bfloat16_rn(x);
+  else return x;
+}
+
+template <class T>
+struct alignas(16) Vector {
+  static constexpr int kSize = 16 / sizeof(T);
+  unsigned words[4];  // each has one element or, of bfloat16, two
+
+  __device__ float operator[](int i) const {
+    if constexpr (sizeof(T) == 4) return __uint_as_float(words[i]);
+    return __uint_as_float(i % 2 == 0 ? words[i / 2] << 16 : words[i / 2] & 0xffff0000u);
+  }
+  // Sets element i to function(i).
+  template <class Function>
+  __device__ void assign(Function function) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if constexpr (sizeof(T) == 4) {
+        words[i] = __float_as_uint(function(i));
+      } else {
+        const __nv_bfloat162 pair = __floats2bfloat162_rn(function(2 * i), function(2 * i + 1));
+        words[i] = *reinterpret_cast<const unsigned*>(&pair);
+      }
+    }
+  }
+};
+
+// ---- The threads that share a row ----
+
+// kShape.threads threads of a block, and the same of all blocks of a cluster if the shape has one.
+template <const Shape& kShape>
+struct Team {
+  static constexpr int kWarps = kShape.threads / 32;
+  int thread = kShape.rows == 1 ? threadIdx.x : threadIdx.x % kShape.threads;
+  int blocks = kShape.clustered ? hopper::cluster_size() : 1;
+  int block = kShape.clustered ? hopper::cluster_rank() : 0;
+  // The first row, and the distance to the next one if there are fewer teams than rows.
+  int row = kShape.rows == 1 ? blockIdx.x / blocks : blockIdx.x * kShape.rows + threadIdx.x / kShape.threads;
+  int teams = gridDim.x / blocks * kShape.rows;
+
+  // Combines a value of each thread with the function, which is associative and commutative. All threads get the
+  // result. `scratch` is shared memory that no other call uses at the same time.
+  template <class Value, class Function>
+  __device__ Value combined(Value value, Function function, Value (&scratch)[kWarps + 1]) const {
+    value = of_warp(value, function, 32);
+    if constexpr (kWarps > 1) {
+      if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
+      __syncthreads();
+      value = of_warp(scratch[threadIdx.x % kWarps], function, kWarps);
+    }
+    if constexpr (kShape.clustered) {
+      if (blocks > 1) {
+        if (threadIdx.x == 0) scratch[kWarps] = value;
+        hopper::cluster_sync();
+        value = of_block(scratch[kWarps], 0);
+        for (int other = 1; other < blocks; ++other) value = function(value, of_block(scratch[kWarps], other));
+      }
+    }
+    return value;
+  }
+  // Before shared memory that the other blocks read is written again, and before the block ends.
+  __device__ void finish() const {
+    if (kShape.clustered && blocks > 1) hopper::cluster_sync();
+    else if (kWarps > 1) __syncthreads();
+  }
+
+ private:
+  template <class Value, class Function>
+  __device__ static Value of_warp(Value value, Function function, int lanes) {
+    for (int distance = 1; distance < lanes; distance *= 2) value = function(value, shuffled(value, distance));
+    return value;
+  }
+  __device__ static float shuffled(float value, int distance) { return __shfl_xor_sync(0xffffffff, value, distance); }
+  __device__ static float2 shuffled(float2 value, int distance) {
+    return {shuffled(value.x, distance), shuffled(value.y, distance)};
+  }
+  __device__ static float of_block(const float& value, int block) { return hopper::load_from_block(&value, block); }
+  __device__ static float2 of_block(const float2& value, int block) {
+    return {of_block(value.x, block), of_block(value.y, block)};
+  }
+};
+
+// ---- A row ----
+
+// The part of a row that a thread keeps in its registers. Neighboring threads have neighboring vectors or, if rows are
+// not aligned, neighboring elements.
+template <class T, const Shape& kShape>
+struct Part {
+  static constexpr bool kAligned = kShape.aligned;
+  static constexpr int kVectors = kShape.vectors, kSize = Vector<T>::kSize, kAll = kVectors * kSize;
+
+  Vector<T> vectors[kShape.vectors];
+
+  // The column of element i of vector v.
+  __device__ static int column(const Team<kShape>& team, int v, int i) {
+    const int first = team.block * kShape.threads * kAll;
+    return first + (kAligned ? (v * kShape.threads + team.thread) * kSize + i
+                             : (v * kSize + i) * kShape.threads + team.thread);
+  }
+
+  // Vector v of the row. Elements past the row's end are `outside`.
+  __device__ static Vector<T> loaded(const Team<kShape>& team, const T* row, int columns, int v, float outside) {
+    Vector<T> vector;
+    if (kAligned && column(team, v, 0) < columns) {
+      vector = *reinterpret_cast<const Vector<T>*>(row + column(team, v, 0));
+    } else {
+      vector.assign([&](int i) {
+        const int at = column(team, v, i);
+        return !kAligned && at < columns ? float_of(row[at]) : outside;
+      });
+    }
+    return vector;
+  }
+  __device__ void load(const Team<kShape>& team, const T* row, int columns, float outside) {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) vectors[v] = loaded(team, row, columns, v, outside);
+  }
+
+  __device__ void store(const Team<kShape>& team, T* row, int columns) const {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      if constexpr (kAligned) {
+        const int at = column(team, v, 0);
+        if (at < columns) *reinterpret_cast<Vector<T>*>(row + at) = vectors[v];
+      } else {
+#pragma unroll
+        for (int i = 0; i < kSize; ++i) {
+          const int at = column(team, v, i);
+          if (at < columns) row[at] = rounded<T>(vectors[v][i]);
+        }
+      }
+    }
+  }
+
+  // Makes the compiler convert the elements to FP32 again when they are used next. Otherwise it keeps both, and a row of
+  // bfloat16 occupies three times as many registers.
+  __device__ void forget_conversions() {
+    if constexpr (sizeof(T) == 2) {
+#pragma unroll
+      for (Vector<T>& vector : vectors) {
+#pragma unroll
+        for (unsigned& word : vector.words) asm volatile("" : "+r"(word));
+      }
+    }
+  }
+
+  __device__ float operator()(int v, int i) const { return vectors[v][i]; }
+  // Sets element i of vector v to function(v, i).
+  template <class Function>
+  __device__ void assign(Function function) {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) vectors[v].assign([&](int i) { return function(v, i); });
+  }
+};
+
+// Calls function(v, i) for each element of a part of type P.
+template <class P, class Function>
+__device__ void for_each(Function function) {
+#pragma unroll
+  for (int v = 0; v < P::kVectors; ++v) {
+#pragma unroll
+    for (int i = 0; i < P::kSize; ++i) function(v, i);
+  }
+}
+
+// The sum, or the largest, of function(v, i) for all elements of a part: four chains, so that no addition has to wait for
+// the one before it.
+template <class P, class Function>
+__device__ float sum_over(const P&, Function function) {
+  float sums[4] = {};
+  for_each<P>([&](int v, int i) { sums[i % 4] += function(v, i); });
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+template <class P>
+__device__ float largest_in(const P& part) {
+  float largest[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+  for_each<P>([&](int v, int i) { largest[i % 4] = fmaxf(largest[i % 4], part(v, i)); });
+  return fmaxf(fmaxf(largest[0], largest[1]), fmaxf(largest[2], largest[3]));
+}
