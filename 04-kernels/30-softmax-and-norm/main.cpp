@@ -322,6 +322,21 @@ int attribute(CUdevice_attribute which) {
   return value;
 }
 
+// For each op, type and number of columns: the kernel, the threads of a block, the blocks that share a row, and the rows
+// of a block.
+int list() {
+  for (const Type& type : {kFloat, kBFloat16}) {
+    for (const Op op : kOps) {
+      for (int columns = 1 << 10; columns <= 1 << 17; columns *= 2) {
+        const auto [shape, blocks] = choose(op, type, columns);
+        std::printf("%s %s %d %s_%s_%s %d %d %d\n", name(op), type.name, columns, name(op), type.name, shape.name,
+                    shape.threads * shape.rows, blocks, shape.rows);
+      }
+    }
+  }
+  return 0;
+}
+
 int main(int argc, char** argv) try {
   const cu::Primary context;
   if (attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 9) {
@@ -330,6 +345,7 @@ int main(int argc, char** argv) try {
   }
   const std::string mode = argc > 1 ? argv[1] : "";
   const Lesson lesson;
+  if (mode == "--list") return list();
   if (mode == "--verify") return lesson.verify() ? 0 : 1;
   cu::print_device(context.device);
   const bool right = lesson.verify();

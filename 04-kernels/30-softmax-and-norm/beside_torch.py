@@ -1,0 +1,160 @@
+"""Compares the lesson's last kernels with torch.compile on a GPU: speed, as a share of that of a copy, and errors.
+
+Usage: python3 beside_torch.py FOLDER [OUT.csv]
+FOLDER contains the lesson's program, main, and its kernels.ptx: build/04-kernels/30-softmax-and-norm. Both get the same matrices and alternate.
+"""
+
+import ctypes
+import pathlib
+import subprocess
+import sys
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import beside  # noqa: E402
+
+ELEMENTS, EPSILON = 1 << 27, 1e-6
+MATRICES = {"softmax": 2, "softmax_backward": 3, "rms_norm": 4, "rms_norm_backward": 4}  # that must be loaded or stored
+SUM_COLUMNS, SUM_THREADS = 32, 1024  # as in shape.hpp
+CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_…
+POINTERS = ("x", "residual", "weight", "y", "h", "dy", "dh", "dx", "parts")
+
+
+class Rows(ctypes.Structure):
+    """The kernels' argument, as in shape.hpp."""
+
+    _fields_ = [*((name, ctypes.c_void_p) for name in POINTERS), *((name, ctypes.c_int) for name in ("rows", "columns")), ("epsilon", ctypes.c_float)]
+
+
+class Attribute(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_char * 4), ("value", ctypes.c_uint * 16)]
+
+
+class Config(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = [*((name, ctypes.c_uint) for name in ("gx", "gy", "gz", "bx", "by", "bz", "shared")), ("stream", ctypes.c_void_p)]
+    _fields_ += [("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
+
+
+def softmax(t):
+    return torch.softmax(t["x"], -1)
+
+
+def softmax_backward(t):
+    y, dy = t["y"].float(), t["dy"].float()
+    return (y * (dy - (y * dy).sum(-1, keepdim=True))).to(t["y"].dtype)
+
+
+def rms_norm(t):
+    h = t["x"] + t["residual"]
+    wide = h.float()
+    return (wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + EPSILON) * t["weight"].float()).to(h.dtype), h
+
+
+def rms_norm_backward(t):
+    h, g = t["h"].float(), t["dy"].float() * t["weight"].float()
+    r = torch.rsqrt(h.square().mean(-1, keepdim=True) + EPSILON)
+    dx = t["dh"].float() + r * g - h * r**3 * (g * h).mean(-1, keepdim=True)
+    return dx.to(t["h"].dtype), (t["dy"].float() * h * r).sum(0).to(t["h"].dtype)
+
+
+THEIRS = {"softmax": softmax, "softmax_backward": softmax_backward, "rms_norm": rms_norm, "rms_norm_backward": rms_norm_backward}
+
+
+def matrices(op, dtype, columns):
+    shape = (ELEMENTS // columns, columns)
+    needed = {"softmax": "x", "softmax_backward": "y dy", "rms_norm": "x residual", "rms_norm_backward": "h dy dh"}[op].split()
+    tensors = {name: torch.randn(shape, device="cuda", dtype=dtype) for name in needed}
+    if "y" in tensors:
+        tensors["y"] = torch.softmax(tensors["y"], -1)
+    if op.startswith("rms"):
+        tensors["weight"] = torch.randn(columns, device="cuda", dtype=dtype)
+    return tensors
+
+
+def ours(driver, op, kernel, tensors):
+    """A function that launches the lesson's kernels and returns their first result."""
+    name, threads, blocks, rows_of_block = kernel[0], *map(int, kernel[1:])
+    some = next(iter(tensors.values()))
+    rows, columns = some.shape
+    outputs = {"softmax": "y", "softmax_backward": "dx", "rms_norm": "y h", "rms_norm_backward": "dx"}[op].split()
+    all_tensors = {**tensors, **{output: torch.empty_like(some) for output in outputs}}
+    teams = -(-rows // rows_of_block)
+    if op == "rms_norm_backward":
+        multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count
+        teams = max(1, min(multiprocessors * 2048 // threads // blocks, rows))
+        all_tensors["parts"] = torch.empty(teams, columns, device="cuda")
+        all_tensors["sum"] = torch.empty(columns, device="cuda", dtype=some.dtype)
+    argument = Rows(*(all_tensors[pointer].data_ptr() if pointer in all_tensors else None for pointer in POINTERS), rows, columns, EPSILON)
+    cluster = Attribute(CLUSTER_DIMENSION)
+    cluster.value[0], cluster.value[1], cluster.value[2] = blocks, 1, 1
+    function = driver.function(name, 0)
+    adding = driver.function(name.split("_backward_")[0].replace("rms_norm", "add_parts") + "_" + name.split("_")[-2], 0) if "parts" in all_tensors else None
+    arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
+
+    def run():
+        stream = torch.cuda.current_stream().cuda_stream
+        config = Config(teams * blocks, 1, 1, threads, 1, 1, 0, stream, ctypes.pointer(cluster), int(blocks > 1))
+        driver.check(driver.library.cuLaunchKernelEx(ctypes.byref(config), function, arguments, None))
+        if adding is not None:
+            sums = [ctypes.c_void_p(all_tensors["parts"].data_ptr()), ctypes.c_int(teams), ctypes.c_int(columns), ctypes.c_void_p(all_tensors["sum"].data_ptr())]
+            driver.launch(adding, (-(-columns // SUM_COLUMNS), 1, 1), SUM_THREADS, 0, sums)
+        return all_tensors[outputs[0]]
+
+    return run
+
+
+def exact(op, tensors, rows):
+    """The first result for the first rows, in double precision."""
+    t = {name: tensor[:rows].double() if tensor.dim() == 2 else tensor.double() for name, tensor in tensors.items()}
+    if op == "softmax":
+        return torch.softmax(t["x"], -1)
+    if op == "softmax_backward":
+        return t["y"] * (t["dy"] - (t["y"] * t["dy"]).sum(-1, keepdim=True))
+    if op == "rms_norm":
+        h = (tensors["x"][:rows] + tensors["residual"][:rows]).double()
+        return h * torch.rsqrt(h.square().mean(-1, keepdim=True) + EPSILON) * t["weight"]
+    g, h = t["dy"] * t["weight"], t["h"]
+    r = torch.rsqrt(h.square().mean(-1, keepdim=True) + EPSILON)
+    return t["dh"] + r * g - h * r**3 * (g * h).mean(-1, keepdim=True)
+
+
+def compare(driver, op, dtype, columns, kernel):
+    """[share of ours, of torch.compile; error of ours, of torch.compile]"""
+    tensors = matrices(op, dtype, columns)
+    compiled = torch.compile(THEIRS[op], dynamic=False)
+    own = ours(driver, op, kernel, tensors)
+    source, target = torch.randn(2, ELEMENTS, device="cuda", dtype=dtype)
+    times = beside.alternate([lambda: target.copy_(source), own, lambda: compiled(tensors)])
+    shares = [times[0] / 2 * MATRICES[op] / time for time in times[1:]]
+    rows, found = 64, compiled(tensors)
+    right = exact(op, tensors, rows)
+    return shares + [beside.error(result[:rows], right) for result in (own(), found[0] if isinstance(found, tuple) else found)]
+
+
+def run():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    if not torch.cuda.is_available():
+        sys.exit("PyTorch finds no GPU")
+    folder = pathlib.Path(sys.argv[1]).resolve()
+    torch.zeros(1, device="cuda")  # makes PyTorch's context current
+    driver = beside.Driver(folder / "kernels.ptx")
+    listed = subprocess.run([folder / "main", "--list"], stdout=subprocess.PIPE, text=True, check=True)
+    lines = [f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}: share of the speed of a copy, and errors relative to double precision"]
+    lines.append("op,type,columns,ours,compiled,error_ours,error_compiled")
+    print("\n".join(lines), flush=True)
+    for line in listed.stdout.splitlines():
+        op, dtype, columns, *kernel = line.split()
+        torch.compiler.reset()  # otherwise PyTorch gives up after a few sizes of one function
+        numbers = compare(driver, op, getattr(torch, dtype), int(columns), kernel)
+        lines.append(f"{op},{dtype},{columns}," + ",".join(f"{number:.3g}" for number in numbers))
+        print(lines[-1], flush=True)
+    if len(sys.argv) == 3:
+        pathlib.Path(sys.argv[2]).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run()
