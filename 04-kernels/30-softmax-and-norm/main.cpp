@@ -1,7 +1,8 @@
 // Softmax and RMSNorm of rows, one idea after the other. All elements of every result are compared with double
 // precision, then the kernels are timed with random normals.
-//   --verify   only verifies small problems
-//   --list     prints how each kernel is launched, for beside_torch.py
+//   --verify           only verifies small problems
+//   --profile COLUMNS  launches each kernel once, for a profiler
+//   --list             prints how each kernel is launched, for beside_torch.py
 #include "04-kernels/sustained.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -9,6 +10,7 @@
 #include "shape.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <stdexcept>
 #include <string>
@@ -236,6 +238,17 @@ class Lesson {
     return right;
   }
 
+  void profile(int columns) const {
+    for (const Type& type : {kFloat, kBFloat16}) {
+      const Problem problem(module_, type, static_cast<int>(kElements / columns), columns);
+      for (const Rung& rung : kLadder) problem.launch(Op::kSoftmax, rung);
+      for (const Op op : kOps) {
+        if (op != Op::kSoftmax) problem.launch(op, kLadder[std::size(kLadder) - 1]);
+      }
+      CU_CHECK(cuCtxSynchronize());
+    }
+  }
+
   // The last kernels of all ops.
   bool compare() const {
     bool right = true;
@@ -347,6 +360,10 @@ int main(int argc, char** argv) try {
   const Lesson lesson;
   if (mode == "--list") return list();
   if (mode == "--verify") return lesson.verify() ? 0 : 1;
+  if (mode == "--profile" && argc > 2) {
+    lesson.profile(std::max(std::atoi(argv[2]), 1));
+    return 0;
+  }
   cu::print_device(context.device);
   const bool right = lesson.verify();
   return lesson.climb() && lesson.compare() && right ? 0 : 1;
