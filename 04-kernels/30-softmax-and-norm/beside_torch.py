@@ -1,7 +1,8 @@
-"""Compares the lesson's last kernels with torch.compile on a GPU: speed, as a share of that of a copy, and errors.
+"""Compares the lesson's last kernels with PyTorch's on a GPU: speed, as a share of that of a copy, and errors.
 
 Usage: python3 beside_torch.py FOLDER [OUT.csv]
-FOLDER contains the lesson's program, main, and its kernels.ptx: build/04-kernels/30-softmax-and-norm. Both get the same matrices and alternate.
+FOLDER contains the lesson's program, main, and its kernels.ptx: build/04-kernels/30-softmax-and-norm. The first table compares with torch.compile; both
+get the same matrices and alternate. The second one compares errors with those of PyTorch's own functions.
 """
 
 import ctypes
@@ -16,7 +17,10 @@ import beside  # noqa: E402
 
 ELEMENTS, EPSILON = 1 << 27, 1e-6
 MATRICES = {"softmax": 2, "softmax_backward": 3, "rms_norm": 4, "rms_norm_backward": 4}  # that must be loaded or stored
+COLUMNS = [1 << exponent for exponent in range(10, 18)]
+ODD_COLUMNS = [1, 7, 1023, 1024, 1025, 8193, 16392, 100_000]
 SUM_COLUMNS, SUM_THREADS = 32, 1024  # as in shape.hpp
+beside.MILLISECONDS = 10.0  # a kernel takes less than one
 CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_…
 POINTERS = ("x", "residual", "weight", "y", "h", "dy", "dh", "dx", "parts")
 
@@ -63,10 +67,9 @@ def rms_norm_backward(t):
 THEIRS = {"softmax": softmax, "softmax_backward": softmax_backward, "rms_norm": rms_norm, "rms_norm_backward": rms_norm_backward}
 
 
-def matrices(op, dtype, columns):
-    shape = (ELEMENTS // columns, columns)
+def matrices(op, dtype, rows, columns, factor=1.0):
     needed = {"softmax": "x", "softmax_backward": "y dy", "rms_norm": "x residual", "rms_norm_backward": "h dy dh"}[op].split()
-    tensors = {name: torch.randn(shape, device="cuda", dtype=dtype) for name in needed}
+    tensors = {name: (factor * torch.randn(rows, columns, device="cuda")).to(dtype) for name in needed}
     if "y" in tensors:
         tensors["y"] = torch.softmax(tensors["y"], -1)
     if op.startswith("rms"):
@@ -74,34 +77,38 @@ def matrices(op, dtype, columns):
     return tensors
 
 
-def ours(driver, op, kernel, tensors):
+def listed(folder, columns):
+    """How the program launches its kernels: {(op, type, columns): (kernel, threads, blocks, rows of a block, teams, shared memory)}."""
+    command = [folder / "main", "--list", *map(str, columns)]
+    lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    return {(op, dtype, int(n)): (kernel, *map(int, numbers)) for op, dtype, n, kernel, *numbers in map(str.split, lines)}
+
+
+def ours(driver, op, launch, tensors):
     """A function that launches the lesson's kernels and returns their first result."""
-    name, threads, blocks, rows_of_block = kernel[0], *map(int, kernel[1:])
+    name, threads, blocks, rows_of_block, teams, shared = launch
     some = next(iter(tensors.values()))
     rows, columns = some.shape
     outputs = {"softmax": "y", "softmax_backward": "dx", "rms_norm": "y h", "rms_norm_backward": "dx"}[op].split()
-    all_tensors = {**tensors, **{output: torch.empty_like(some) for output in outputs}}
-    teams = -(-rows // rows_of_block)
+    buffers = {**tensors, **{output: torch.empty_like(some) for output in outputs}}
+    teams = min(teams, -(-rows // rows_of_block))
     if op == "rms_norm_backward":
-        multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count
-        teams = max(1, min(multiprocessors * 2048 // threads // blocks, rows))
-        all_tensors["parts"] = torch.empty(teams, columns, device="cuda")
-        all_tensors["sum"] = torch.empty(columns, device="cuda", dtype=some.dtype)
-    argument = Rows(*(all_tensors[pointer].data_ptr() if pointer in all_tensors else None for pointer in POINTERS), rows, columns, EPSILON)
+        buffers["parts"] = torch.empty(teams, columns, device="cuda")
+        buffers["sum"] = torch.empty(columns, device="cuda", dtype=some.dtype)
+    argument = Rows(*(buffers[pointer].data_ptr() if pointer in buffers else None for pointer in POINTERS), rows, columns, EPSILON)
     cluster = Attribute(CLUSTER_DIMENSION)
     cluster.value[0], cluster.value[1], cluster.value[2] = blocks, 1, 1
-    function = driver.function(name, 0)
-    adding = driver.function(name.split("_backward_")[0].replace("rms_norm", "add_parts") + "_" + name.split("_")[-2], 0) if "parts" in all_tensors else None
-    arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
+    function = driver.function(name, shared)
+    adding = driver.function("add_parts_" + name.split("_")[3], 0) if "parts" in buffers else None
 
     def run():
-        stream = torch.cuda.current_stream().cuda_stream
-        config = Config(teams * blocks, 1, 1, threads, 1, 1, 0, stream, ctypes.pointer(cluster), int(blocks > 1))
+        config = Config(teams * blocks, 1, 1, threads, 1, 1, shared, torch.cuda.current_stream().cuda_stream, ctypes.pointer(cluster), int(blocks > 1))
+        arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
         driver.check(driver.library.cuLaunchKernelEx(ctypes.byref(config), function, arguments, None))
         if adding is not None:
-            sums = [ctypes.c_void_p(all_tensors["parts"].data_ptr()), ctypes.c_int(teams), ctypes.c_int(columns), ctypes.c_void_p(all_tensors["sum"].data_ptr())]
+            sums = [ctypes.c_void_p(buffers["parts"].data_ptr()), ctypes.c_int(teams), ctypes.c_int(columns), ctypes.c_void_p(buffers["sum"].data_ptr())]
             driver.launch(adding, (-(-columns // SUM_COLUMNS), 1, 1), SUM_THREADS, 0, sums)
-        return all_tensors[outputs[0]]
+        return buffers[outputs[0]]
 
     return run
 
@@ -121,17 +128,42 @@ def exact(op, tensors, rows):
     return t["dh"] + r * g - h * r**3 * (g * h).mean(-1, keepdim=True)
 
 
-def compare(driver, op, dtype, columns, kernel):
+def first(result):
+    return result[0] if isinstance(result, tuple) else result
+
+
+def compare(driver, op, dtype, columns, launch):
     """[share of ours, of torch.compile; error of ours, of torch.compile]"""
-    tensors = matrices(op, dtype, columns)
+    tensors = matrices(op, dtype, ELEMENTS // columns, columns)
     compiled = torch.compile(THEIRS[op], dynamic=False)
-    own = ours(driver, op, kernel, tensors)
+    own = ours(driver, op, launch, tensors)
     source, target = torch.randn(2, ELEMENTS, device="cuda", dtype=dtype)
     times = beside.alternate([lambda: target.copy_(source), own, lambda: compiled(tensors)])
     shares = [times[0] / 2 * MATRICES[op] / time for time in times[1:]]
-    rows, found = 64, compiled(tensors)
+    rows = 64
     right = exact(op, tensors, rows)
-    return shares + [beside.error(result[:rows], right) for result in (own(), found[0] if isinstance(found, tuple) else found)]
+    return shares + [beside.error(result[:rows], right) for result in (own(), first(compiled(tensors)))]
+
+
+def uncompiled(op, t):
+    """The result of PyTorch's own function."""
+    if op == "softmax_backward":
+        return torch._softmax_backward_data(t["dy"], t["y"], -1, t["y"].dtype)
+    if op == "rms_norm":
+        return torch.nn.functional.rms_norm(t["x"] + t["residual"], t["x"].shape[-1:], t["weight"], EPSILON)
+    return first(THEIRS[op](t))
+
+
+def odd_errors(driver, op, dtype, columns, launch, factor):
+    """The errors of both relative to double precision, for a few rows; every third element of x is masked, and so are all of the first row."""
+    tensors = matrices(op, dtype, 5, columns, factor)
+    if op == "softmax":
+        tensors["x"][:, ::3] = tensors["x"][0] = -torch.inf
+    right = exact(op, tensors, 5)
+    results = ours(driver, op, launch, tensors)(), uncompiled(op, tensors)
+    valid = ~right.isnan()
+    same = all(torch.equal(result.isnan(), ~valid) for result in results)
+    return [beside.error(result[valid], right[valid]) if valid.any() else 0 for result in results], same
 
 
 def run():
@@ -142,18 +174,21 @@ def run():
     folder = pathlib.Path(sys.argv[1]).resolve()
     torch.zeros(1, device="cuda")  # makes PyTorch's context current
     driver = beside.Driver(folder / "kernels.ptx")
-    listed = subprocess.run([folder / "main", "--list"], stdout=subprocess.PIPE, text=True, check=True)
     lines = [f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}: share of the speed of a copy, and errors relative to double precision"]
     lines.append("op,type,columns,ours,compiled,error_ours,error_compiled")
     print("\n".join(lines), flush=True)
-    for line in listed.stdout.splitlines():
-        op, dtype, columns, *kernel = line.split()
+    for (op, dtype, columns), launch in listed(folder, COLUMNS).items():
         torch.compiler.reset()  # otherwise PyTorch gives up after a few sizes of one function
-        numbers = compare(driver, op, getattr(torch, dtype), int(columns), kernel)
+        numbers = compare(driver, op, getattr(torch, dtype), columns, launch)
         lines.append(f"{op},{dtype},{columns}," + ",".join(f"{number:.3g}" for number in numbers))
         print(lines[-1], flush=True)
     if len(sys.argv) == 3:
         pathlib.Path(sys.argv[2]).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print("\nop,type,columns,factor,error_ours,error_PyTorch,NaN in the same places")
+    for (op, dtype, columns), launch in listed(folder, ODD_COLUMNS).items():
+        for factor in (1, 1000) if op == "softmax" else (1,):
+            errors, same = odd_errors(driver, op, getattr(torch, dtype), columns, launch, factor)
+            print(f"{op},{dtype},{columns},{factor}," + ",".join(f"{error:.2g}" for error in errors) + f",{same}", flush=True)
 
 
 if __name__ == "__main__":

@@ -30,21 +30,20 @@ __device__ inline Peak with(Peak peak, float x) {
 __device__ inline float largest_of(float a, float b) { return fmaxf(a, b); }
 __device__ inline float sum_of(float a, float b) { return a + b; }
 
-constexpr Shape kPasses = {"passes", kThreads, 0, 1, false, false};
+constexpr Shape kPasses = {"passes", kThreads, 0, 1, false, false, false};
 
 // ---- Rung 1: the largest element, the sum of the exponentials, and the results, in one pass each ----
 template <class T>
 __device__ void softmax_three_passes(const Rows& p) {
   const Team<kPasses> team;
-  __shared__ float scratch[2][Team<kPasses>::kWarps + 1];
   const T* const x = static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row;
   T* const y = static_cast<T*>(p.y) + std::size_t(p.columns) * team.row;
   float largest = -INFINITY;
   for (int i = threadIdx.x; i < p.columns; i += kThreads) largest = fmaxf(largest, float_of(x[i]));
-  largest = team.combined(largest, largest_of, scratch[0]) * kLog2E;
+  largest = team.combined(largest, largest_of, 0) * kLog2E;
   float sum = 0;
   for (int i = threadIdx.x; i < p.columns; i += kThreads) sum += exponential(float_of(x[i]), largest);
-  const float factor = 1 / team.combined(sum, sum_of, scratch[1]);
+  const float factor = 1 / team.combined(sum, sum_of, 1);
   for (int i = threadIdx.x; i < p.columns; i += kThreads) {
     y[i] = rounded<T>(exponential(float_of(x[i]), largest) * factor);
   }
@@ -54,12 +53,11 @@ __device__ void softmax_three_passes(const Rows& p) {
 template <class T>
 __device__ void softmax_online(const Rows& p) {
   const Team<kPasses> team;
-  __shared__ Peak scratch[Team<kPasses>::kWarps + 1];
   const T* const x = static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row;
   T* const y = static_cast<T*>(p.y) + std::size_t(p.columns) * team.row;
   Peak peak = kNothing;
   for (int i = threadIdx.x; i < p.columns; i += kThreads) peak = with(peak, float_of(x[i]));
-  peak = team.combined(peak, merged, scratch);
+  peak = team.combined(peak, merged, 0);
   const float factor = 1 / peak.y;
   for (int i = threadIdx.x; i < p.columns; i += kThreads) {
     y[i] = rounded<T>(exponential(float_of(x[i]), peak.x) * factor);
@@ -71,7 +69,6 @@ template <class T>
 __device__ void softmax_wide(const Rows& p) {
   constexpr int kSize = Vector<T>::kSize, kAhead = 4;
   const Team<kPasses> team;
-  __shared__ Peak scratch[Team<kPasses>::kWarps + 1];
   const auto* const x = reinterpret_cast<const Vector<T>*>(static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row);
   auto* const y = reinterpret_cast<Vector<T>*>(static_cast<T*>(p.y) + std::size_t(p.columns) * team.row);
   const int count = p.columns / kSize;
@@ -98,7 +95,7 @@ __device__ void softmax_wide(const Rows& p) {
     for (int i = 0; i < vector.kSize; ++i) sum += exponential(vector[i], from);
     peak = merged(peak, {largest, sum});
   });
-  peak = team.combined(peak, merged, scratch);
+  peak = team.combined(peak, merged, 0);
   const float factor = 1 / peak.y;
   for_all([&](Vector<T> vector, int at) {
     vector.assign([&](int i) { return exponential(vector[i], peak.x) * factor; });
@@ -106,24 +103,25 @@ __device__ void softmax_wide(const Rows& p) {
   });
 }
 
-// ---- Rungs 4 and 5: the row stays in the registers of a block, or of several ----
+// ---- Rungs 4 and 5: the row stays in the registers of a block, or of several; the next one arrives meanwhile ----
 template <class T, const Shape& kShape>
 __device__ void softmax(const Rows& p) {
   const Team<kShape> team;
-  if (team.row >= p.rows) return;
-  __shared__ Peak scratch[Team<kShape>::kWarps + 1];
-  const std::size_t first = std::size_t(p.columns) * team.row;
-  Part<T, kShape> part;
-  part.load(team, static_cast<const T*>(p.x) + first, p.columns, -INFINITY);
-  Peak peak = {largest_in(part) * kLog2E, 0};
-  part.forget_conversions();
-  const float from = peak.x == -INFINITY ? 0 : peak.x;
-  peak.y = sum_over(part, [&](int v, int i) { return exponential(part(v, i), from); });
-  part.forget_conversions();
-  peak = team.combined(peak, merged, scratch);
-  const float factor = 1 / peak.y;
-  part.assign([&](int v, int i) { return exponential(part(v, i), peak.x) * factor; });
-  part.store(team, static_cast<T*>(p.y) + first, p.columns);
+  Inputs<T, kShape, kSoftmaxInputs> inputs(team, p, -INFINITY, {p.x});
+  int turn = 0;
+  for (int row = team.row; row < p.rows; row += team.teams, turn ^= 1) {
+    inputs.wait();
+    Part<T, kShape> part = inputs.part(0, row);
+    inputs.release(row);
+    Peak peak = {largest_in(part) * kLog2E, 0};
+    const float from = peak.x == -INFINITY ? 0 : peak.x;
+    peak.y = sum_over(part, [&](int v, int i) { return exponential(part(v, i), from); });
+    part.forget_conversions();
+    peak = team.combined(peak, merged, turn);
+    const float factor = 1 / peak.y;
+    part.assign([&](int v, int i) { return exponential(part(v, i), peak.x) * factor; });
+    part.store(team, static_cast<T*>(p.y) + std::size_t(p.columns) * row, p.columns);
+  }
   team.finish();
 }
 
@@ -131,17 +129,18 @@ __device__ void softmax(const Rows& p) {
 template <class T, const Shape& kShape>
 __device__ void softmax_backward(const Rows& p) {
   const Team<kShape> team;
-  if (team.row >= p.rows) return;
-  __shared__ float scratch[Team<kShape>::kWarps + 1];
-  const std::size_t first = std::size_t(p.columns) * team.row;
-  Part<T, kShape> y, dy;
-  y.load(team, static_cast<const T*>(p.y) + first, p.columns, 0);
-  dy.load(team, static_cast<const T*>(p.dy) + first, p.columns, 0);
-  float sum = sum_over(y, [&](int v, int i) { return y(v, i) * dy(v, i); });
-  y.forget_conversions(), dy.forget_conversions();
-  sum = team.combined(sum, sum_of, scratch);
-  dy.assign([&](int v, int i) { return y(v, i) * (dy(v, i) - sum); });
-  dy.store(team, static_cast<T*>(p.dx) + first, p.columns);
+  Inputs<T, kShape, kSoftmaxBackwardInputs> inputs(team, p, 0, {p.y, p.dy});
+  int turn = 0;
+  for (int row = team.row; row < p.rows; row += team.teams, turn ^= 1) {
+    inputs.wait();
+    Part<T, kShape> y = inputs.part(0, row), dy = inputs.part(1, row);
+    inputs.release(row);
+    float sum = sum_over(y, [&](int v, int i) { return y(v, i) * dy(v, i); });
+    y.forget_conversions(), dy.forget_conversions();
+    sum = team.combined(sum, sum_of, turn);
+    dy.assign([&](int v, int i) { return y(v, i) * (dy(v, i) - sum); });
+    dy.store(team, static_cast<T*>(p.dx) + std::size_t(p.columns) * row, p.columns);
+  }
   team.finish();
 }
 
@@ -149,26 +148,29 @@ __device__ void softmax_backward(const Rows& p) {
 template <class T, const Shape& kShape>
 __device__ void rms_norm(const Rows& p) {
   const Team<kShape> team;
-  if (team.row >= p.rows) return;
-  __shared__ float scratch[Team<kShape>::kWarps + 1];
-  const std::size_t first = std::size_t(p.columns) * team.row;
-  Part<T, kShape> h;
-  {
-    Part<T, kShape> residual;
-    h.load(team, static_cast<const T*>(p.x) + first, p.columns, 0);
-    residual.load(team, static_cast<const T*>(p.residual) + first, p.columns, 0);
-    h.assign([&](int v, int i) { return h(v, i) + residual(v, i); });
+  Inputs<T, kShape, kRmsNormInputs> inputs(team, p, 0, {p.x, p.residual});
+  Part<T, kShape> weight;  // of one row, it is loaded when x and residual no longer need their registers
+  if (kShape.ahead) weight.load(team, static_cast<const T*>(p.weight), p.columns, 0);
+  int turn = 0;
+  for (int row = team.row; row < p.rows; row += team.teams, turn ^= 1) {
+    inputs.wait();
+    Part<T, kShape> h = inputs.part(0, row);
+    {
+      const Part<T, kShape> residual = inputs.part(1, row);
+      inputs.release(row);
+      h.assign([&](int v, int i) { return h(v, i) + residual(v, i); });
+    }
+    h.forget_conversions();
+    h.store(team, static_cast<T*>(p.h) + std::size_t(p.columns) * row, p.columns);
+    float squares = sum_over(h, [&](int v, int i) { return h(v, i) * h(v, i); });
+    h.forget_conversions();
+    squares = team.combined(squares, sum_of, turn);
+    const float factor = rsqrtf(squares / static_cast<float>(p.columns) + p.epsilon);
+    if (!kShape.ahead) weight.load(team, static_cast<const T*>(p.weight), p.columns, 0);
+    weight.forget_conversions();
+    h.assign([&](int v, int i) { return h(v, i) * factor * weight(v, i); });
+    h.store(team, static_cast<T*>(p.y) + std::size_t(p.columns) * row, p.columns);
   }
-  h.forget_conversions();
-  h.store(team, static_cast<T*>(p.h) + first, p.columns);
-  float squares = sum_over(h, [&](int v, int i) { return h(v, i) * h(v, i); });
-  h.forget_conversions();
-  squares = team.combined(squares, sum_of, scratch);
-  const float factor = rsqrtf(squares / static_cast<float>(p.columns) + p.epsilon);
-  Part<T, kShape> weight;
-  weight.load(team, static_cast<const T*>(p.weight), p.columns, 0);
-  h.assign([&](int v, int i) { return h(v, i) * factor * weight(v, i); });
-  h.store(team, static_cast<T*>(p.y) + first, p.columns);
   team.finish();
 }
 
@@ -180,35 +182,35 @@ template <class T, const Shape& kShape>
 __device__ void rms_norm_backward(const Rows& p) {
   using P = Part<T, kShape>;
   const Team<kShape> team;
-  __shared__ float2 scratch[Team<kShape>::kWarps + 1];
+  Inputs<T, kShape, kRmsNormBackwardInputs> inputs(team, p, 0, {p.h, p.dy, p.dh});
+  const T* const weights = static_cast<const T*>(p.weight);
   float of_weight[kShape.vectors][P::kSize] = {};
-  for (int row = team.row; row < p.rows; row += team.teams) {
-    const std::size_t first = std::size_t(p.columns) * row;
-    P h, g;
-    h.load(team, static_cast<const T*>(p.h) + first, p.columns, 0);
-    g.load(team, static_cast<const T*>(p.dy) + first, p.columns, 0);
+  int turn = 0;
+  for (int row = team.row; row < p.rows; row += team.teams, turn ^= 1) {
+    inputs.wait();
+    P h = inputs.part(0, row), dy = inputs.part(1, row);
     float2 sums = {0, 0};  // of h², and of g · h
 #pragma unroll
     for (int v = 0; v < P::kVectors; ++v) {
-      const Vector<T> weight = P::loaded(team, static_cast<const T*>(p.weight), p.columns, v, 0);
+      const Vector<T> weight = P::loaded(team, weights, p.columns, v, 0);
 #pragma unroll
-      for (int i = 0; i < P::kSize; ++i) sums.x += h(v, i) * h(v, i), sums.y += weight[i] * g(v, i) * h(v, i);
+      for (int i = 0; i < P::kSize; ++i) sums.x += h(v, i) * h(v, i), sums.y += weight[i] * dy(v, i) * h(v, i);
     }
-    h.forget_conversions(), g.forget_conversions();
-    sums = team.combined(sums, [](float2 a, float2 b) { return float2{a.x + b.x, a.y + b.y}; }, scratch);
+    h.forget_conversions(), dy.forget_conversions();
+    sums = team.combined(sums, [](float2 a, float2 b) { return float2{a.x + b.x, a.y + b.y}; }, turn);
     const float count = static_cast<float>(p.columns), r = rsqrtf(sums.x / count + p.epsilon);
-    const float of_h = r * r * r * sums.y / count;
+    const float of_h = r * r * sums.y / count;
 #pragma unroll
-    for (int v = 0; v < P::kVectors; ++v) {  // the weight is loaded again, since its registers are needed
-      const Vector<T> weight = P::loaded(team, static_cast<const T*>(p.weight), p.columns, v, 0);
-      const Vector<T> dh = P::loaded(team, static_cast<const T*>(p.dh) + first, p.columns, v, 0);
-      g.vectors[v].assign([&](int i) {
-        of_weight[v][i] += g(v, i) * h(v, i) * r;
-        return dh[i] + r * weight[i] * g(v, i) - h(v, i) * of_h;
+    for (int v = 0; v < P::kVectors; ++v) {  // the weight and dh are loaded late, since they need registers
+      const Vector<T> weight = P::loaded(team, weights, p.columns, v, 0), dh = inputs.vector(2, row, v);
+      dy.vectors[v].assign([&](int i) {
+        const float normal = h(v, i) * r;
+        of_weight[v][i] += dy(v, i) * normal;
+        return dh[i] + r * (weight[i] * dy(v, i)) - normal * of_h;
       });
     }
-    g.store(team, static_cast<T*>(p.dx) + first, p.columns);
-    team.finish();
+    inputs.release(row);
+    dy.store(team, static_cast<T*>(p.dx) + std::size_t(p.columns) * row, p.columns);
   }
 #pragma unroll
   for (int v = 0; v < kShape.vectors; ++v) {
@@ -218,6 +220,7 @@ __device__ void rms_norm_backward(const Rows& p) {
       if (at < p.columns) p.parts[std::size_t(p.columns) * team.row + at] = of_weight[v][i];
     }
   }
+  team.finish();
 }
 
 // The gradient of the weight: the sum of the parts, always in the same order. A block computes kSumColumns columns.
@@ -239,54 +242,56 @@ __device__ void add_parts(const float* parts, int count, int columns, T* sum) {
 
 // ---- The kernels' names ----
 
-// `blocks` of a shape must fit on a multiprocessor, which limits the registers of a thread.
-#define BOUNDED(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
-#define SHAPED(name, type, T, shape, blocks, ...)                                      \
-  BOUNDED((__VA_ARGS__).threads * (__VA_ARGS__).rows, blocks) name##_##type##_##shape(const Rows p) { \
-    name<T, __VA_ARGS__>(p);                                                           \
+// A thread may use about so many of the 65536 registers of a multiprocessor.
+#define BOUNDED(threads, registers) extern "C" __global__ void __launch_bounds__(threads, 65536 / (registers) / (threads))
+#define SHAPED(name, type, T, shape, registers, ...)                                                                 \
+  BOUNDED((__VA_ARGS__).threads * (__VA_ARGS__).rows, registers) name##_##type##_##shape(const Rows p) {             \
+    name<T, __VA_ARGS__>(p);                                                                                         \
   }
-#define TYPE(type, T)                                                                                              \
-  BOUNDED(kThreads, 1) softmax_three_passes_##type(const Rows p) { softmax_three_passes<T>(p); }                   \
-  BOUNDED(kThreads, 1) softmax_online_##type(const Rows p) { softmax_online<T>(p); }                               \
-  BOUNDED(kThreads, 1) softmax_wide_##type(const Rows p) { softmax_wide<T>(p); }                                   \
-  SHAPED(softmax, type, T, warp, 8, kWarp)                                                                         \
-  SHAPED(softmax, type, T, small, 8, kSmall)                                                                       \
-  SHAPED(softmax, type, T, large, 2, kLarge)                                                                       \
-  SHAPED(softmax, type, T, cluster, 2, kCluster)                                                                   \
-  SHAPED(softmax, type, T, anywhere, 1, kAnywhere)                                                                 \
-  SHAPED(softmax_backward, type, T, warp, 6, kWarp)                                                                \
-  SHAPED(softmax_backward, type, T, small, 6, kSmall)                                                              \
-  SHAPED(softmax_backward, type, T, large, 1, kLarge)                                                              \
-  SHAPED(softmax_backward, type, T, cluster, 1, kCluster)                                                          \
-  SHAPED(softmax_backward, type, T, anywhere, 1, kAnywhere)                                                        \
-  SHAPED(rms_norm, type, T, warp, 6, kWarp)                                                                        \
-  SHAPED(rms_norm, type, T, small, 6, kSmall)                                                                      \
-  SHAPED(rms_norm, type, T, large, 1, kLarge)                                                                      \
-  SHAPED(rms_norm, type, T, cluster, 1, kCluster)                                                                  \
-  SHAPED(rms_norm, type, T, anywhere, 1, kAnywhere)                                                                \
-  SHAPED(rms_norm_backward, type, T, small, 3, kSumSmall)                                                          \
-  SHAPED(rms_norm_backward, type, T, large, 1, kSumLarge)                                                          \
-  SHAPED(rms_norm_backward, type, T, cluster, 1, kSumCluster<sizeof(T)>)                                           \
-  SHAPED(rms_norm_backward, type, T, anywhere, 1, kSumAnywhere<sizeof(T)>)                                         \
-  BOUNDED(kSumColumns * kSumRows, 1) add_parts_##type(const float* parts, int count, int columns, T* sum) {        \
+// The shapes with up to four vectors in a thread, and those with eight.
+#define SHAPES(name, type, T, few, many)                                                                             \
+  SHAPED(name, type, T, warp, few, kWarp)                                                                            \
+  SHAPED(name, type, T, two_warps, few, kTwoWarps)                                                                   \
+  SHAPED(name, type, T, small, few, kSmall)                                                                          \
+  SHAPED(name, type, T, medium, few, kMedium)                                                                        \
+  SHAPED(name, type, T, large, few, kLarge)                                                                          \
+  SHAPED(name, type, T, ahead, few, kAhead)                                                                          \
+  SHAPED(name, type, T, ahead_long, many, kAheadLong)                                                                \
+  SHAPED(name, type, T, anywhere, 128, kAnywhere)
+#define TYPE(type, T)                                                                                                \
+  BOUNDED(kThreads, 128) softmax_three_passes_##type(const Rows p) { softmax_three_passes<T>(p); }                   \
+  BOUNDED(kThreads, 128) softmax_online_##type(const Rows p) { softmax_online<T>(p); }                               \
+  BOUNDED(kThreads, 128) softmax_wide_##type(const Rows p) { softmax_wide<T>(p); }                                   \
+  SHAPES(softmax, type, T, 64, 64)                                                                                   \
+  SHAPED(softmax, type, T, cluster, 64, kCluster)                                                                    \
+  SHAPES(softmax_backward, type, T, 80, 128)                                                                         \
+  SHAPES(rms_norm, type, T, 64, 128)                                                                                 \
+  SHAPED(rms_norm_backward, type, T, tiny, 48, kSumTiny)                                                             \
+  SHAPED(rms_norm_backward, type, T, small, 48, kSumSmall)                                                           \
+  SHAPED(rms_norm_backward, type, T, medium, 64, kSumMedium)                                                         \
+  SHAPED(rms_norm_backward, type, T, large, 64, kSumLarge)                                                           \
+  SHAPED(rms_norm_backward, type, T, ahead, 128, kSumAhead)                                                          \
+  SHAPED(rms_norm_backward, type, T, ahead_long, 128, kSumAheadLong)                                                 \
+  SHAPED(rms_norm_backward, type, T, anywhere, 128, kSumAnywhere<sizeof(T)>)                                         \
+  BOUNDED(kSumColumns * kSumRows, 64) add_parts_##type(const float* parts, int count, int columns, T* sum) {        \
     add_parts(parts, count, columns, sum);                                                                         \
   }                                                                                                                \
-  BOUNDED(kThreads, 1) fill_##type(T* matrix, std::size_t count, unsigned seed, float factor, bool masked) {       \
+  BOUNDED(kThreads, 128) fill_##type(T* matrix, std::size_t count, unsigned seed, float factor, bool masked) {       \
     fill(matrix, count, seed, factor, masked);                                                                     \
   }                                                                                                                \
-  BOUNDED(kThreads, 1) compare_softmax_##type(const Rows p, unsigned* wrong, double*) {                            \
+  BOUNDED(kThreads, 128) compare_softmax_##type(const Rows p, unsigned* wrong, double*) {                            \
     compare_softmax<T>(p, wrong);                                                                                  \
   }                                                                                                                \
-  BOUNDED(kThreads, 1) compare_softmax_backward_##type(const Rows p, unsigned* wrong, double*) {                   \
+  BOUNDED(kThreads, 128) compare_softmax_backward_##type(const Rows p, unsigned* wrong, double*) {                   \
     compare_softmax_backward<T>(p, wrong);                                                                         \
   }                                                                                                                \
-  BOUNDED(kThreads, 1) compare_rms_norm_##type(const Rows p, unsigned* wrong, double*) {                           \
+  BOUNDED(kThreads, 128) compare_rms_norm_##type(const Rows p, unsigned* wrong, double*) {                           \
     compare_rms_norm<T>(p, wrong);                                                                                 \
   }                                                                                                                \
-  BOUNDED(kThreads, 1) compare_rms_norm_backward_##type(const Rows p, unsigned* wrong, double* sums) {             \
+  BOUNDED(kThreads, 128) compare_rms_norm_backward_##type(const Rows p, unsigned* wrong, double* sums) {             \
     compare_rms_norm_backward<T>(p, wrong, sums);                                                                  \
   }                                                                                                                \
-  BOUNDED(kThreads, 1) compare_sums_##type(const T* found, const double* sums, int columns, unsigned* wrong) {     \
+  BOUNDED(kThreads, 128) compare_sums_##type(const T* found, const double* sums, int columns, unsigned* wrong) {     \
     compare_sums(found, sums, columns, wrong);                                                                     \
   }
 TYPE(float, float)

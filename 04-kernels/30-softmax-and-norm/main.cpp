@@ -2,7 +2,7 @@
 // precision, then the kernels are timed with random normals.
 //   --verify           only verifies small problems
 //   --profile COLUMNS  launches each kernel once, for a profiler
-//   --list             prints how each kernel is launched, for beside_torch.py
+//   --list COLUMNS…    prints how each kernel is launched, for beside_torch.py
 #include "04-kernels/sustained.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -10,8 +10,10 @@
 #include "shape.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -25,6 +27,7 @@ enum class Op { kSoftmax, kSoftmaxBackward, kRmsNorm, kRmsNormBackward };
 constexpr Op kOps[] = {Op::kSoftmax, Op::kSoftmaxBackward, Op::kRmsNorm, Op::kRmsNormBackward};
 constexpr const char* kNames[] = {"softmax", "softmax_backward", "rms_norm", "rms_norm_backward"};
 constexpr int kMatrices[] = {2, 3, 4, 4};  // that must be loaded or stored
+constexpr int kInputs[] = {kSoftmaxInputs, kSoftmaxBackwardInputs, kRmsNormInputs, kRmsNormBackwardInputs};
 const char* name(Op op) { return kNames[static_cast<int>(op)]; }
 
 struct Type {
@@ -35,9 +38,9 @@ constexpr Type kFloat = {"float", 4}, kBFloat16 = {"bfloat16", 2};
 
 // The shapes of an op's kernels, from short rows to long ones. The last one takes any row that fits.
 std::vector<Shape> shapes(Op op, const Type& type) {
-  if (op != Op::kRmsNormBackward) return {kWarp, kSmall, kLarge, kCluster, kAnywhere};
-  if (type.bytes == 2) return {kSumSmall, kSumLarge, kSumCluster<2>, kSumAnywhere<2>};
-  return {kSumSmall, kSumLarge, kSumCluster<4>, kSumAnywhere<4>};
+  if (op != Op::kRmsNormBackward) return {kWarp, kTwoWarps, kSmall, kMedium, kLarge, kAhead, kAheadLong, kAnywhere};
+  const Shape anywhere = type.bytes == 2 ? kSumAnywhere<2> : kSumAnywhere<4>;
+  return {kSumTiny, kSumSmall, kSumMedium, kSumLarge, kSumAhead, kSumAheadLong, anywhere};
 }
 // The blocks that share a row of so many bytes, or 0 if no cluster is large enough.
 int blocks_for(const Shape& shape, std::size_t bytes) {
@@ -58,28 +61,83 @@ Choice choose(Op op, const Type& type, int columns) {
   throw std::invalid_argument("no kernel keeps rows of " + std::to_string(columns) + " elements in registers");
 }
 
-// A kernel of the ladder: one of the first three, or "" for those that keep rows in registers.
+int attribute(CUdevice_attribute which) {
+  CUdevice device;
+  int value;
+  CU_CHECK(cuCtxGetDevice(&device));
+  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+// How a kernel is launched.
+struct Launch {
+  std::string kernel;
+  unsigned threads, blocks, rows, teams, shared;  // of a block, that share a row, of a block, at most, bytes of a block
+
+  // Calls function(config) for a launch of `rows` rows.
+  template <class Function>
+  void configured(int all_rows, CUstream stream, Function function) const {
+    CUlaunchAttribute cluster{};
+    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    cluster.value.clusterDim.x = blocks, cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+    CUlaunchConfig config{};
+    config.gridDimX = std::min((all_rows + rows - 1) / rows, teams) * blocks, config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = threads, config.blockDimY = config.blockDimZ = 1, config.sharedMemBytes = shared;
+    config.hStream = stream, config.attrs = &cluster, config.numAttrs = blocks > 1;
+    function(config);
+  }
+};
+// How many teams of a launch the device runs at once.
+int concurrent_teams(const Launch& launch, CUfunction function) {
+  int teams = 0;
+  if (launch.blocks == 1) {
+    CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&teams, function, launch.threads, launch.shared));
+    return teams * attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  }
+  launch.configured(1, nullptr, [&](const CUlaunchConfig& config) {
+    CU_CHECK(cuOccupancyMaxActiveClusters(&teams, function, &config));
+  });
+  return teams;
+}
+Launch launch_of(const cu::Module& module, Op op, const Type& type, const Choice& choice) {
+  const Shape& shape = choice.shape;
+  Launch launch = {std::string(name(op)) + "_" + type.name + "_" + shape.name, unsigned(shape.threads * shape.rows),
+                   unsigned(choice.blocks), unsigned(shape.rows), UINT_MAX, 0};
+  const CUfunction function = module.function(launch.kernel.c_str());
+  if (shape.ahead) launch.shared = kInputs[static_cast<int>(op)] * shape.bytes();
+  CU_CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.shared));
+  if (!shape.ahead && op != Op::kRmsNormBackward) return launch;
+  launch.teams = std::max(concurrent_teams(launch, function), 1);  // they loop over the rows
+  return launch;
+}
+
+// A kernel of the ladder, and the first number of columns that it is made for.
 struct Rung {
   const char *kernel, *idea;
+  int columns;
+  bool keeps_rows() const { return std::string(kernel) == "registers" || std::string(kernel) == "ahead"; }
 };
-constexpr Rung kLadder[] = {{"three_passes", "largest, sum, results"},
-                            {"online", "largest and sum in one pass"},
-                            {"wide", "16 bytes per load, 4 loads ahead"},
-                            {"", "rows stay in registers"}};
+constexpr Rung kLadder[] = {{"three_passes", "largest, sum, results", 0},
+                            {"online", "largest and sum in one pass", 0},
+                            {"wide", "four 16-byte loads in flight", 0},
+                            {"registers", "rows stay in registers", 0},
+                            {"ahead", "next row is copied meanwhile", 1 << 14}};
+const Rung& kBest = kLadder[std::size(kLadder) - 1];
 
 class Problem {
  public:
-  Problem(const cu::Module& module, const Type& type, int rows, int columns, float factor = 1, bool masked = false)
-      : module_(module), type_(type), count_(std::size_t(rows) * columns) {
-    CU_CHECK(cuDeviceGetAttribute(&multiprocessors_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+  // With few teams, each of them has several rows.
+  Problem(const cu::Module& module, const Type& type, int rows, int columns, float factor = 1, bool masked = false,
+          unsigned most_teams = UINT_MAX)
+      : module_(module), type_(type), count_(std::size_t(rows) * columns), most_teams_(most_teams) {
     weight_ = cu::Memory(bytes_of(columns));
     const auto pointer = [](const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); };
     fill(x_, count_, 1, factor, masked), fill(residual_, count_, 2, 1), fill(weight_, columns, 3, 1);
     fill(dy_, count_, 4, 1), fill(dh_, count_, 5, 1);
     rows_ = {pointer(x_),  pointer(residual_), pointer(weight_), pointer(y_),  pointer(h_),  pointer(dy_),
              pointer(dh_), pointer(dx_),       nullptr,          rows,        columns,      kEpsilon};
-    const int teams = parts();
-    parts_ = cu::Memory(4 * std::size_t(teams) * columns + 4), weight_gradient_ = cu::Memory(bytes_of(columns));
+    const std::size_t teams = std::min<unsigned>(launch_of(Op::kRmsNormBackward, kBest).teams, std::max(rows, 1));
+    parts_ = cu::Memory(4 * teams * columns + 4), weight_gradient_ = cu::Memory(bytes_of(columns));
     sums_ = cu::Memory(16 * std::size_t(columns) + 16);
     rows_.parts = static_cast<float*>(pointer(parts_));
   }
@@ -90,24 +148,17 @@ class Problem {
     if (rows_.rows == 0 || rows_.columns == 0) return;  // a grid of no blocks is an error
     Rows rows = rows_;
     void* arguments[] = {&rows};
-    if (*rung.kernel != '\0') {
+    if (!rung.keeps_rows()) {
       const CUfunction function = module_.function(full_name(op, rung.kernel).c_str());
       CU_CHECK(cuLaunchKernel(function, rows.rows, 1, 1, kThreads, 1, 1, 0, stream, arguments, nullptr));
       return;
     }
-    const Choice choice = choose(op, type_, rows.columns);
-    const std::string kernel = std::string(name(op)) + "_" + type_.name + "_" + choice.shape.name;
-    const unsigned teams = op == Op::kRmsNormBackward ? parts() : (rows.rows + choice.shape.rows - 1) / choice.shape.rows;
-    CUlaunchAttribute cluster{};
-    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    cluster.value.clusterDim.x = choice.blocks, cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
-    CUlaunchConfig config{};
-    config.gridDimX = teams * choice.blocks, config.gridDimY = config.gridDimZ = 1;
-    config.blockDimX = choice.shape.threads * choice.shape.rows, config.blockDimY = config.blockDimZ = 1;
-    config.hStream = stream, config.attrs = &cluster, config.numAttrs = choice.blocks > 1;
-    CU_CHECK(cuLaunchKernelEx(&config, module_.function(kernel.c_str()), arguments, nullptr));
+    const Launch launch = launch_of(op, rung);
+    launch.configured(rows.rows, stream, [&](const CUlaunchConfig& config) {
+      CU_CHECK(cuLaunchKernelEx(&config, module_.function(launch.kernel.c_str()), arguments, nullptr));
+    });
     if (op != Op::kRmsNormBackward) return;
-    int count = teams, columns = rows.columns;
+    int count = static_cast<int>(std::min<unsigned>(launch.teams, rows.rows)), columns = rows.columns;
     CUdeviceptr from = parts_.address, to = weight_gradient_.address;
     void* of_sum[] = {&from, &count, &columns, &to};
     CU_CHECK(cuLaunchKernel(module_.function((std::string("add_parts_") + type_.name).c_str()),
@@ -117,7 +168,7 @@ class Problem {
 
   // Prepares the input of an op whose input is another op's result.
   void prepare(Op op) const {
-    if (op == Op::kSoftmaxBackward) launch(Op::kSoftmax, {"three_passes", ""});
+    if (op == Op::kSoftmaxBackward) launch(Op::kSoftmax, kLadder[0]);
     if (op == Op::kRmsNormBackward) fill(h_, count_, 6, 1);
   }
 
@@ -158,10 +209,17 @@ class Problem {
     return std::string(name(op)) + "_" + suffix + "_" + type_.name;
   }
   std::size_t bytes_of(std::size_t count) const { return type_.bytes * count + 16; }  // an allocation must not be empty
-  // The teams that share the rows of rms_norm_backward.
-  int parts() const {
-    const Choice choice = choose(Op::kRmsNormBackward, type_, rows_.columns);
-    return std::clamp(multiprocessors_ * 2048 / choice.shape.threads / choice.blocks, 1, std::max(rows_.rows, 1));
+  // The launch of a kernel that keeps rows in registers. Looking it up takes longer than a launch.
+  const Launch& launch_of(Op op, const Rung& rung) const {
+    const bool in_one_go = op == Op::kSoftmax && std::string(rung.kernel) == "registers";
+    auto& launch = launches_[static_cast<int>(op)][in_one_go];
+    if (!launch) {
+      Choice choice = choose(op, type_, rows_.columns);
+      if (in_one_go && choice.shape.ahead) choice = {kCluster, blocks_for(kCluster, type_.bytes * std::size_t(rows_.columns))};
+      launch = ::launch_of(module_, op, type_, choice);
+      if (launch->teams != UINT_MAX) launch->teams = std::min(launch->teams, most_teams_);
+    }
+    return *launch;
   }
   std::vector<std::pair<const cu::Memory*, std::size_t>> results(Op op) const {
     if (op == Op::kSoftmax) return {{&y_, bytes()}};
@@ -183,11 +241,12 @@ class Problem {
   const cu::Module& module_;
   Type type_;
   std::size_t count_;
-  int multiprocessors_;
+  unsigned most_teams_;
   cu::Memory x_{bytes_of(count_)}, residual_{bytes_of(count_)}, y_{bytes_of(count_)},
       h_{bytes_of(count_)}, dy_{bytes_of(count_)}, dh_{bytes_of(count_)}, dx_{bytes_of(count_)}, wrong_{16};
   cu::Memory weight_, parts_, weight_gradient_, sums_;
   Rows rows_;
+  mutable std::optional<Launch> launches_[std::size(kOps)][2];
 };
 
 // Rows and columns of small problems: whole vectors and single elements, one more or less than a shape holds, one
@@ -199,7 +258,7 @@ struct Small {
 };
 constexpr Small kSmallProblems[] = {{5, 64},         {3, 1000, 30, true}, {2, 1},          {1, 7, 100, true}, {4, 513},
                                     {0, 16},         {2, 1024},           {3, 2056},       {2, 4100, 1, true},
-                                    {1, 8200, 1000}, {2, 20000},          {1, 16384 + 4}};
+                                    {1, 8200, 1000}, {5, 20000},          {1, 16384 + 4}};
 
 class Lesson {
  public:
@@ -207,10 +266,10 @@ class Lesson {
     int results = 0, failures = 0;
     for (const Type& type : {kFloat, kBFloat16}) {
       for (const Small& small : kSmallProblems) {
-        const Problem problem(module_, type, small.rows, small.columns, small.factor, small.masked);
+        const Problem problem(module_, type, small.rows, small.columns, small.factor, small.masked, 2);
         for (const Op op : kOps) {
           for (const Rung& rung : kLadder) {
-            if (*rung.kernel != '\0' && op != Op::kSoftmax) continue;
+            if (&rung != &kBest && op != Op::kSoftmax) continue;
             if (std::string(rung.kernel) == "wide" && type.bytes * small.columns % 16 != 0) continue;
             ++results, failures += !is_right(problem, op, rung, small);
           }
@@ -229,10 +288,12 @@ class Lesson {
     std::printf("\nshare of a copy, float             columns");
     for (const int n : columns) std::printf(" %7d", n);
     std::printf("\n");
-  
     for (const Rung& rung : kLadder) {
-      std::printf("%-13s %-28s", *rung.kernel == '\0' ? "registers" : rung.kernel, rung.idea);
-      for (const int n : columns) right &= print_share(kFloat, n, Op::kSoftmax, rung);
+      std::printf("%-13s %-28s", rung.kernel, rung.idea);
+      for (const int n : columns) {
+        if (n < rung.columns) std::printf("       -");
+        else right &= print_share(kFloat, n, Op::kSoftmax, rung);
+      }
       std::printf("\n");
     }
     return right;
@@ -241,9 +302,11 @@ class Lesson {
   void profile(int columns) const {
     for (const Type& type : {kFloat, kBFloat16}) {
       const Problem problem(module_, type, static_cast<int>(kElements / columns), columns);
-      for (const Rung& rung : kLadder) problem.launch(Op::kSoftmax, rung);
+      for (const Rung& rung : kLadder) {
+        if (columns >= rung.columns) problem.launch(Op::kSoftmax, rung);
+      }
       for (const Op op : kOps) {
-        if (op != Op::kSoftmax) problem.launch(op, kLadder[std::size(kLadder) - 1]);
+        if (op != Op::kSoftmax) problem.launch(op, kBest);
       }
       CU_CHECK(cuCtxSynchronize());
     }
@@ -259,8 +322,8 @@ class Lesson {
       for (const int n : columns) std::printf(" %7d", n);
       std::printf("\n");
       for (const Op op : kOps) {
-        std::printf("%-33s", name(op));
-        for (const int n : columns) right &= print_share(type, n, op, kLadder[std::size(kLadder) - 1]);
+        std::printf("%-34s", name(op));
+        for (const int n : columns) right &= print_share(type, n, op, kBest);
         std::printf("\n");
       }
     }
@@ -327,27 +390,19 @@ class Lesson {
   const bool is_fast_ = measure_whether_fast();
 };
 
-int attribute(CUdevice_attribute which) {
-  CUdevice device;
-  int value;
-  CU_CHECK(cuCtxGetDevice(&device));
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
-
-// For each op, type and number of columns: the kernel, the threads of a block, the blocks that share a row, and the rows
-// of a block.
-int list() {
+// For each op, type and number of columns: the kernel, the threads of a block, the blocks that share a row, the rows of a
+// block, the rows that are computed at once, and the bytes of shared memory.
+void list(const std::vector<int>& all_columns) {
+  const cu::Module module(cu::image("kernels.ptx"));
   for (const Type& type : {kFloat, kBFloat16}) {
     for (const Op op : kOps) {
-      for (int columns = 1 << 10; columns <= 1 << 17; columns *= 2) {
-        const auto [shape, blocks] = choose(op, type, columns);
-        std::printf("%s %s %d %s_%s_%s %d %d %d\n", name(op), type.name, columns, name(op), type.name, shape.name,
-                    shape.threads * shape.rows, blocks, shape.rows);
+      for (const int columns : all_columns) {
+        const Launch launch = launch_of(module, op, type, choose(op, type, columns));
+        std::printf("%s %s %d %s %u %u %u %u %u\n", name(op), type.name, columns, launch.kernel.c_str(), launch.threads,
+                    launch.blocks, launch.rows, launch.teams, launch.shared);
       }
     }
   }
-  return 0;
 }
 
 int main(int argc, char** argv) try {
@@ -357,8 +412,13 @@ int main(int argc, char** argv) try {
     return 77;
   }
   const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "--list") {
+    std::vector<int> columns;
+    for (int i = 2; i < argc; ++i) columns.push_back(std::max(std::atoi(argv[i]), 1));
+    list(columns);
+    return 0;
+  }
   const Lesson lesson;
-  if (mode == "--list") return list();
   if (mode == "--verify") return lesson.verify() ? 0 : 1;
   if (mode == "--profile" && argc > 2) {
     lesson.profile(std::max(std::atoi(argv[2]), 1));

@@ -64,29 +64,28 @@ struct Team {
   int teams = gridDim.x / blocks * kShape.rows;
 
   // Combines a value of each thread with the function, which is associative and commutative. All threads get the
-  // result. `scratch` is shared memory that no other call uses at the same time.
+  // result. Successive calls need turns 0 and 1, so that no thread writes what another one still reads.
   template <class Value, class Function>
-  __device__ Value combined(Value value, Function function, Value (&scratch)[kWarps + 1]) const {
+  __device__ Value combined(Value value, Function function, int turn) const {
+    __shared__ Value scratch[2][kWarps + 1];
     value = of_warp(value, function, 32);
     if constexpr (kWarps > 1) {
-      if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
+      if (threadIdx.x % 32 == 0) scratch[turn][threadIdx.x / 32] = value;
       __syncthreads();
-      value = of_warp(scratch[threadIdx.x % kWarps], function, kWarps);
+      value = of_warp(scratch[turn][threadIdx.x % kWarps], function, kWarps);
     }
     if constexpr (kShape.clustered) {
       if (blocks > 1) {
-        if (threadIdx.x == 0) scratch[kWarps] = value;
+        if (threadIdx.x == 0) scratch[turn][kWarps] = value;
         hopper::cluster_sync();
-        value = of_block(scratch[kWarps], 0);
-        for (int other = 1; other < blocks; ++other) value = function(value, of_block(scratch[kWarps], other));
+        value = of_warp(of_block(scratch[turn][kWarps], threadIdx.x % blocks), function, blocks);
       }
     }
     return value;
   }
-  // Before shared memory that the other blocks read is written again, and before the block ends.
+  // Before a block ends: others may still read its shared memory.
   __device__ void finish() const {
     if (kShape.clustered && blocks > 1) hopper::cluster_sync();
-    else if (kWarps > 1) __syncthreads();
   }
 
  private:
@@ -196,9 +195,105 @@ __device__ float sum_over(const P&, Function function) {
   for_each<P>([&](int v, int i) { sums[i % 4] += function(v, i); });
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
-template <class P>
-__device__ float largest_in(const P& part) {
+template <const Shape& kShape>
+__device__ float largest_in(const Part<float, kShape>& part) {
   float largest[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
-  for_each<P>([&](int v, int i) { largest[i % 4] = fmaxf(largest[i % 4], part(v, i)); });
+  for_each<Part<float, kShape>>([&](int v, int i) { largest[i] = fmaxf(largest[i], part(v, i)); });
   return fmaxf(fmaxf(largest[0], largest[1]), fmaxf(largest[2], largest[3]));
 }
+// One instruction compares two elements of bfloat16, and does not need to convert them.
+template <const Shape& kShape>
+__device__ float largest_in(const Part<__nv_bfloat16, kShape>& part) {
+  __nv_bfloat162 largest[4];
+#pragma unroll
+  for (int v = 0; v < kShape.vectors; ++v) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const auto pair = *reinterpret_cast<const __nv_bfloat162*>(&part.vectors[v].words[i]);
+      largest[i] = v == 0 ? pair : __hmax2(largest[i], pair);
+    }
+  }
+  const __nv_bfloat162 all = __hmax2(__hmax2(largest[0], largest[1]), __hmax2(largest[2], largest[3]));
+  return fmaxf(float_of(all.x), float_of(all.y));
+}
+
+// ---- The rows that a team loads ----
+
+// The rows of kCount matrices, for a team that loops over its rows. With kShape.ahead, the next row is copied to shared
+// memory while the team computes.
+template <class T, const Shape& kShape, int kCount>
+class Inputs {
+  using P = Part<T, kShape>;
+  static constexpr int kBytes = kShape.bytes();  // of a matrix's row in shared memory
+
+ public:
+  // Elements past a row's end are `outside`.
+  __device__ Inputs(const Team<kShape>& team, const Rows& p, float outside, const void* const (&matrices)[kCount])
+      : team_(team), rows_(p.rows), columns_(p.columns), outside_(outside) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) matrices_[i] = static_cast<const T*>(matrices[i]);
+    if constexpr (kShape.ahead) {
+      if (threadIdx.x == 0) {
+        hopper::mbarrier_init(full(), 1);
+        hopper::fence_mbarrier_init();
+        copy(team.row);
+      }
+      __syncthreads();
+    }
+  }
+
+  // Waits until the team's next row has arrived.
+  __device__ void wait() {
+    if constexpr (kShape.ahead) hopper::mbarrier_wait(full(), parity_), parity_ ^= 1;
+  }
+  __device__ Vector<T> vector(int matrix, int row, int v) const {
+    if constexpr (kShape.ahead) {
+      const int at = P::column(team_, v, 0);
+      if (at < columns_) return reinterpret_cast<const Vector<T>*>(copied(matrix))[v * kShape.threads + team_.thread];
+      Vector<T> empty;
+      empty.assign([&](int) { return outside_; });
+      return empty;
+    } else {
+      return P::loaded(team_, matrices_[matrix] + std::size_t(columns_) * row, columns_, v, outside_);
+    }
+  }
+  __device__ P part(int matrix, int row) const {
+    P part;
+#pragma unroll
+    for (int v = 0; v < kShape.vectors; ++v) part.vectors[v] = vector(matrix, row, v);
+    return part;
+  }
+  // The row is in registers: the next one may overwrite it in shared memory.
+  __device__ void release(int row) const {
+    if constexpr (kShape.ahead) {
+      __syncthreads();
+      if (threadIdx.x == 0) copy(row + team_.teams);
+    }
+  }
+
+ private:
+  __device__ static std::uint64_t& full() {
+    __shared__ std::uint64_t barrier;
+    return barrier;
+  }
+  __device__ static unsigned char* copied(int matrix) {
+    extern __shared__ __align__(128) unsigned char bytes[];
+    return bytes + matrix * kBytes;
+  }
+  __device__ void copy(int row) const {
+    if (row >= rows_) return;
+    const int first = team_.block * (kBytes / int{sizeof(T)});
+    const int bytes = max(min(kBytes, int{sizeof(T)} * (columns_ - first)), 0);
+    hopper::mbarrier_arrive_expect_tx(full(), kCount * bytes);
+    if (bytes == 0) return;
+    for (int i = 0; i < kCount; ++i) {
+      hopper::bulk_load(copied(i), matrices_[i] + std::size_t(columns_) * row + first, bytes, full());
+    }
+  }
+
+  const Team<kShape>& team_;
+  const int rows_, columns_;
+  const float outside_;
+  const T* matrices_[kCount];
+  int parity_ = 0;
+};

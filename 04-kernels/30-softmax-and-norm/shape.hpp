@@ -24,22 +24,32 @@ struct Shape {
   const char* name;
   int threads, vectors, rows;  // threads of a row in one block, vectors of a thread, rows of a block
   bool clustered, aligned;     // whether each row must be aligned to 16 bytes
+  bool ahead;                  // whether a block computes several rows, and copies the next one to shared memory meanwhile
   constexpr int bytes() const { return 16 * threads * vectors; }  // of a row, in one block
 };
 constexpr int kMostBlocks = 8;
-constexpr Shape kWarp = {"warp", 32, 4, 4, false, true};
-constexpr Shape kSmall = {"small", 128, 4, 1, false, true};
-constexpr Shape kLarge = {"large", 512, 4, 1, false, true};
-constexpr Shape kCluster = {"cluster", 512, 8, 1, true, true};
-constexpr Shape kAnywhere = {"anywhere", 512, 8, 1, true, false};
+constexpr Shape kWarp = {"warp", 32, 4, 4, false, true, false};
+constexpr Shape kTwoWarps = {"two_warps", 64, 4, 1, false, true, false};
+constexpr Shape kSmall = {"small", 128, 4, 1, false, true, false};
+constexpr Shape kMedium = {"medium", 256, 4, 1, false, true, false};
+constexpr Shape kLarge = {"large", 512, 4, 1, false, true, false};
+constexpr Shape kCluster = {"cluster", 512, 8, 1, true, true, false};
+constexpr Shape kAhead = {"ahead", 512, 4, 1, true, true, true};
+constexpr Shape kAheadLong = {"ahead_long", 512, 8, 1, true, true, true};
+constexpr Shape kAnywhere = {"anywhere", 512, 8, 1, true, false, false};
 
 // The same for rms_norm_backward, in which each element also needs a sum in FP32.
-constexpr Shape kSumSmall = {"small", 256, 1, 1, false, true};
-constexpr Shape kSumLarge = {"large", 512, 2, 1, false, true};
+constexpr Shape kSumTiny = {"tiny", 128, 1, 1, false, true, true};
+constexpr Shape kSumSmall = {"small", 256, 1, 1, false, true, true};
+constexpr Shape kSumMedium = {"medium", 256, 2, 1, false, true, true};
+constexpr Shape kSumLarge = {"large", 512, 2, 1, false, true, true};
+constexpr Shape kSumAhead = {"ahead", 512, 4, 1, true, true, true};
+constexpr Shape kSumAheadLong = {"ahead_long", 512, 8, 1, true, true, true};
 template <int kSize>  // bytes of an element
-constexpr Shape kSumCluster = {"cluster", 512, 2 * kSize, 1, true, true};
-template <int kSize>
-constexpr Shape kSumAnywhere = {"anywhere", 512, 2 * kSize, 1, true, false};
+constexpr Shape kSumAnywhere = {"anywhere", 512, 2 * kSize, 1, true, false, false};
+
+// The matrices that a kernel loads row by row.
+constexpr int kSoftmaxInputs = 1, kSoftmaxBackwardInputs = 2, kRmsNormInputs = 2, kRmsNormBackwardInputs = 3;
 
 constexpr int kThreads = 256;  // of a block in the kernels that keep nothing in registers
 constexpr int kSumColumns = 32, kSumRows = 32;  // of a block that adds the parts of the weight's gradient

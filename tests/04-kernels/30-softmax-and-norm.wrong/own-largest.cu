@@ -1,8 +1,8 @@
 // Rejected with: "a row that a warp could compute alone"
 // The exponentials of a thread are relative to its own largest element, and are not corrected when the row's is known.
-#include <cmath>
-
 constexpr int kThreads = 256, kMostColumns = 4096, kEach = kMostColumns / kThreads, kWarps = kThreads / 32;
+
+__device__ inline float masked() { return __int_as_float(0xff800000); }  // -inf
 
 // The largest of some elements, and the sum of their exponentials relative to it.
 struct Peak {
@@ -10,7 +10,7 @@ struct Peak {
 };
 
 // 1 relative to a, as a factor for what is relative to b; a >= b. Without any element, b is -inf.
-__device__ float rescaled(float b, float a) { return b == -INFINITY ? 0 : __expf(b - a); }
+__device__ float rescaled(float b, float a) { return b == masked() ? 0 : __expf(b - a); }
 
 __device__ Peak merged_by_warp(Peak mine) {
   Peak all = mine;
@@ -25,16 +25,16 @@ __device__ Peak merged_by_warp(Peak mine) {
 extern "C" __global__ void __launch_bounds__(kThreads) softmax(const float* x, float* y, int columns) {
   x += static_cast<size_t>(columns) * blockIdx.x, y += static_cast<size_t>(columns) * blockIdx.x;
   float values[kEach];
-  Peak mine = {-INFINITY, 0};
+  Peak mine = {masked(), 0};
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const int column = i * kThreads + threadIdx.x;
-    values[i] = column < columns ? x[column] : -INFINITY;
+    values[i] = column < columns ? x[column] : masked();
     mine.largest = fmaxf(mine.largest, values[i]);
   }
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
-    if (values[i] == -INFINITY) {
+    if (values[i] == masked()) {
       values[i] = 0;
     } else {
       values[i] = __expf(values[i] - mine.largest);
@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) softmax(const float* x, f
   Peak all = merged_by_warp(mine);
   if (lane == 0) of_warp[warp] = all;
   __syncthreads();
-  all = merged_by_warp(lane < kWarps ? of_warp[lane] : Peak{-INFINITY, 0});
+  all = merged_by_warp(lane < kWarps ? of_warp[lane] : Peak{masked(), 0});
 
   const float factor = 1 / all.sum;
 #pragma unroll
