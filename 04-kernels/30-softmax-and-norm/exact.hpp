@@ -3,13 +3,13 @@
 #include "04-kernels/random.hpp"
 #include "row.hpp"
 
-// Fills a matrix with random normals times `factor`; with `masked`, about one element in three is -inf.
+// Fills a matrix with random normals times `factor`. About one element in `masked` is -inf; with 0, none is.
 template <class T>
-__device__ void fill(T* matrix, std::size_t count, unsigned seed, float factor, bool masked) {
+__device__ void fill(T* matrix, std::size_t count, unsigned seed, float factor, unsigned masked) {
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += threads) {
     const unsigned bits = verify::hash(static_cast<unsigned>(i) ^ seed);
-    matrix[i] = rounded<T>(masked && bits % 3 == 0 ? -INFINITY : factor * verify::normal(bits));
+    matrix[i] = rounded<T>(masked > 0 && bits % masked == 0 ? -INFINITY : factor * verify::normal(bits));
   }
 }
 

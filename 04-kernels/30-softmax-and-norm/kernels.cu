@@ -276,7 +276,7 @@ __device__ void add_parts(const float* parts, int count, int columns, T* sum) {
   BOUNDED(kSumColumns * kSumRows, 64) add_parts_##type(const float* parts, int count, int columns, T* sum) {        \
     add_parts(parts, count, columns, sum);                                                                         \
   }                                                                                                                \
-  BOUNDED(kThreads, 128) fill_##type(T* matrix, std::size_t count, unsigned seed, float factor, bool masked) {       \
+  BOUNDED(kThreads, 128) fill_##type(T* matrix, std::size_t count, unsigned seed, float factor, unsigned masked) {   \
     fill(matrix, count, seed, factor, masked);                                                                     \
   }                                                                                                                \
   BOUNDED(kThreads, 128) compare_softmax_##type(const Rows p, unsigned* wrong, double*) {                            \

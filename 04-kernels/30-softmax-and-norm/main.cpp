@@ -127,7 +127,7 @@ const Rung& kBest = kLadder[std::size(kLadder) - 1];
 class Problem {
  public:
   // With few teams, each of them has several rows.
-  Problem(const cu::Module& module, const Type& type, int rows, int columns, float factor = 1, bool masked = false,
+  Problem(const cu::Module& module, const Type& type, int rows, int columns, float factor = 1, unsigned masked = 0,
           unsigned most_teams = UINT_MAX)
       : module_(module), type_(type), count_(std::size_t(rows) * columns), most_teams_(most_teams) {
     weight_ = cu::Memory(bytes_of(columns));
@@ -231,7 +231,7 @@ class Problem {
     const CUfunction function = module_.function((kernel + "_" + type_.name).c_str());
     CU_CHECK(cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
   }
-  void fill(const cu::Memory& memory, std::size_t count, unsigned seed, float factor, bool masked = false) const {
+  void fill(const cu::Memory& memory, std::size_t count, unsigned seed, float factor, unsigned masked = 0) const {
     CUdeviceptr address = memory.address;
     seed *= 0x9e3779b9U;
     void* arguments[] = {&address, &count, &seed, &factor, &masked};
@@ -250,15 +250,16 @@ class Problem {
 };
 
 // Rows and columns of small problems: whole vectors and single elements, one more or less than a shape holds, one
-// column, no rows, and rows of several blocks.
+// column, no rows, no columns, rows of several blocks, large elements, and rows that are masked in part or completely.
 struct Small {
   int rows, columns;
   float factor = 1;
-  bool masked = false;
+  unsigned masked = 0;
 };
-constexpr Small kSmallProblems[] = {{5, 64},         {3, 1000, 30, true}, {2, 1},          {1, 7, 100, true}, {4, 513},
-                                    {0, 16},         {2, 1024},           {3, 2056},       {2, 4100, 1, true},
-                                    {1, 8200, 1000}, {5, 20000},          {1, 16384 + 4}};
+constexpr Small kSmallProblems[] = {{5, 64},    {3, 1000, 30, 3}, {2, 1},          {1, 7, 100, 3},
+                                    {2, 40, 1, 1}, {0, 16},       {2, 0},          {4, 513},
+                                    {2, 1024},  {3, 2056},        {2, 4100, 1, 3}, {1, 8200, 1000},
+                                    {5, 20000}, {1, 16384 + 4}};
 
 class Lesson {
  public:
@@ -301,7 +302,7 @@ class Lesson {
 
   void profile(int columns) const {
     for (const Type& type : {kFloat, kBFloat16}) {
-      const Problem problem(module_, type, static_cast<int>(kElements / columns), columns);
+      const Problem problem(module_, type, rows_of(columns), columns);
       for (const Rung& rung : kLadder) {
         if (columns >= rung.columns) problem.launch(Op::kSoftmax, rung);
       }
@@ -331,9 +332,9 @@ class Lesson {
   }
 
  private:
+  int rows_of(int columns) const { return is_fast_ ? static_cast<int>(kElements / columns) : 4; }
   bool print_share(const Type& type, int columns, Op op, const Rung& rung) const {
-    const int rows = is_fast_ ? static_cast<int>(kElements / columns) : 4;
-    const Problem problem(module_, type, rows, columns);
+    const Problem problem(module_, type, rows_of(columns), columns);
     problem.prepare(op);
     problem.launch(op, rung);
     if (problem.wrong(op) > 0) {

@@ -115,11 +115,12 @@ struct Part {
 
   Vector<T> vectors[kShape.vectors];
 
-  // The column of element i of vector v.
+  // The place of element i of vector v among the elements of the block, and its column.
+  __device__ static int place(const Team<kShape>& team, int v, int i) {
+    return kAligned ? (v * kShape.threads + team.thread) * kSize + i : (v * kSize + i) * kShape.threads + team.thread;
+  }
   __device__ static int column(const Team<kShape>& team, int v, int i) {
-    const int first = team.block * kShape.threads * kAll;
-    return first + (kAligned ? (v * kShape.threads + team.thread) * kSize + i
-                             : (v * kSize + i) * kShape.threads + team.thread);
+    return team.block * kShape.threads * kAll + place(team, v, i);
   }
 
   // Vector v of the row. Elements past the row's end are `outside`.
@@ -248,8 +249,8 @@ class Inputs {
   }
   __device__ Vector<T> vector(int matrix, int row, int v) const {
     if constexpr (kShape.ahead) {
-      const int at = P::column(team_, v, 0);
-      if (at < columns_) return reinterpret_cast<const Vector<T>*>(copied(matrix))[v * kShape.threads + team_.thread];
+      const void* const at = copied(matrix) + P::place(team_, v, 0) * sizeof(T);
+      if (P::column(team_, v, 0) < columns_) return *static_cast<const Vector<T>*>(at);
       Vector<T> empty;
       empty.assign([&](int) { return outside_; });
       return empty;
@@ -282,7 +283,7 @@ class Inputs {
   }
   __device__ void copy(int row) const {
     if (row >= rows_) return;
-    const int first = team_.block * (kBytes / int{sizeof(T)});
+    const int first = team_.block * (kBytes / int{sizeof(T)});  // column of the block
     const int bytes = max(min(kBytes, int{sizeof(T)} * (columns_ - first)), 0);
     hopper::mbarrier_arrive_expect_tx(full(), kCount * bytes);
     if (bytes == 0) return;
