@@ -1,6 +1,6 @@
 // Asynchronous copies of compute capability 9.0 and later, and the barriers that wait for them: instructions for which
 // C++ has no syntax, one function each. NVIDIA's library CCCL wraps the same instructions in the namespace cuda::ptx.
-// PTX ISA: "mbarrier", "cp.async.bulk", "cp.async.bulk.tensor", "fence.proxy", "barrier.cluster".
+// PTX ISA: "mbarrier", "cp.async.bulk", "cp.async.bulk.tensor", "st.async", "fence.proxy", "barrier.cluster".
 #pragma once
 #include <cuda.h>
 
@@ -158,6 +158,18 @@ __device__ inline float load_from_block(const float* from, unsigned block) {
       : "r"(shared_address(from)), "r"(block)
       : "memory");
   return value;
+}
+// Stores to the same address in the shared memory of a block of the cluster. The bytes count at that block's barrier.
+__device__ inline void store_to_block(float2* to, float2 value, std::uint64_t& barrier, unsigned block) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote, remote_barrier;\n"
+      "mapa.shared::cluster.u32 remote, %0, %4;\n"
+      "mapa.shared::cluster.u32 remote_barrier, %3, %4;\n"
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [remote], {%1, %2}, [remote_barrier];\n"
+      "}" ::"r"(shared_address(to)),
+      "f"(value.x), "f"(value.y), "r"(shared_address(&barrier)), "r"(block)
+      : "memory");
 }
 __device__ inline void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");

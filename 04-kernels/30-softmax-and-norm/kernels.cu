@@ -35,15 +35,15 @@ constexpr Shape kPasses = {"passes", kThreads, 0, 1, false, false, false};
 // ---- Rung 1: the largest element, the sum of the exponentials, and the results, in one pass each ----
 template <class T>
 __device__ void softmax_three_passes(const Rows& p) {
-  const Team<kPasses> team;
+  Team<kPasses> team;
   const T* const x = static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row;
   T* const y = static_cast<T*>(p.y) + std::size_t(p.columns) * team.row;
   float largest = -INFINITY;
   for (int i = threadIdx.x; i < p.columns; i += kThreads) largest = fmaxf(largest, float_of(x[i]));
-  largest = team.combined(largest, largest_of, 0) * kLog2E;
+  largest = team.combined(largest, largest_of) * kLog2E;
   float sum = 0;
   for (int i = threadIdx.x; i < p.columns; i += kThreads) sum += exponential(float_of(x[i]), largest);
-  const float factor = 1 / team.combined(sum, sum_of, 1);
+  const float factor = 1 / team.combined(sum, sum_of);
   for (int i = threadIdx.x; i < p.columns; i += kThreads) {
     y[i] = rounded<T>(exponential(float_of(x[i]), largest) * factor);
   }
@@ -52,12 +52,12 @@ __device__ void softmax_three_passes(const Rows& p) {
 // ---- Rung 2: the first two passes become one ----
 template <class T>
 __device__ void softmax_online(const Rows& p) {
-  const Team<kPasses> team;
+  Team<kPasses> team;
   const T* const x = static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row;
   T* const y = static_cast<T*>(p.y) + std::size_t(p.columns) * team.row;
   Peak peak = kNothing;
   for (int i = threadIdx.x; i < p.columns; i += kThreads) peak = with(peak, float_of(x[i]));
-  peak = team.combined(peak, merged, 0);
+  peak = team.combined(peak, merged);
   const float factor = 1 / peak.y;
   for (int i = threadIdx.x; i < p.columns; i += kThreads) {
     y[i] = rounded<T>(exponential(float_of(x[i]), peak.x) * factor);
@@ -68,7 +68,7 @@ __device__ void softmax_online(const Rows& p) {
 template <class T>
 __device__ void softmax_wide(const Rows& p) {
   constexpr int kSize = Vector<T>::kSize, kAhead = 4;
-  const Team<kPasses> team;
+  Team<kPasses> team;
   const auto* const x = reinterpret_cast<const Vector<T>*>(static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row);
   auto* const y = reinterpret_cast<Vector<T>*>(static_cast<T*>(p.y) + std::size_t(p.columns) * team.row);
   const int count = p.columns / kSize;
@@ -95,7 +95,7 @@ __device__ void softmax_wide(const Rows& p) {
     for (int i = 0; i < vector.kSize; ++i) sum += exponential(vector[i], from);
     peak = merged(peak, {largest, sum});
   });
-  peak = team.combined(peak, merged, 0);
+  peak = team.combined(peak, merged);
   const float factor = 1 / peak.y;
   for_all([&](Vector<T> vector, int at) {
     vector.assign([&](int i) { return exponential(vector[i], peak.x) * factor; });
@@ -106,10 +106,9 @@ __device__ void softmax_wide(const Rows& p) {
 // ---- Rungs 4 and 5: the row stays in the registers of a block, or of several; the next one arrives meanwhile ----
 template <class T, const Shape& kShape>
 __device__ void softmax(const Rows& p) {
-  const Team<kShape> team;
+  Team<kShape> team;
   Inputs<T, kShape, kSoftmaxInputs> inputs(team, p, -INFINITY, {p.x});
-  int turn = 0;
-  for (int row = team.row; row < p.rows; row += team.teams, turn ^= 1) {
+  for (int row = team.row; row < p.rows; row += team.teams) {
     inputs.wait();
     Part<T, kShape> part = inputs.part(0, row);
     inputs.release(row);
@@ -117,42 +116,38 @@ __device__ void softmax(const Rows& p) {
     const float from = peak.x == -INFINITY ? 0 : peak.x;
     peak.y = sum_over(part, [&](int v, int i) { return exponential(part(v, i), from); });
     part.forget_conversions();
-    peak = team.combined(peak, merged, turn);
+    peak = team.combined(peak, merged);
     const float factor = 1 / peak.y;
     part.assign([&](int v, int i) { return exponential(part(v, i), peak.x) * factor; });
     part.store(team, static_cast<T*>(p.y) + std::size_t(p.columns) * row, p.columns);
   }
-  team.finish();
 }
 
 // ---- The gradient of softmax: dx = y · (dy - the sum of y · dy) ----
 template <class T, const Shape& kShape>
 __device__ void softmax_backward(const Rows& p) {
-  const Team<kShape> team;
+  Team<kShape> team;
   Inputs<T, kShape, kSoftmaxBackwardInputs> inputs(team, p, 0, {p.y, p.dy});
-  int turn = 0;
-  for (int row = team.row; row < p.rows; row += team.teams, turn ^= 1) {
+  for (int row = team.row; row < p.rows; row += team.teams) {
     inputs.wait();
     Part<T, kShape> y = inputs.part(0, row), dy = inputs.part(1, row);
     inputs.release(row);
     float sum = sum_over(y, [&](int v, int i) { return y(v, i) * dy(v, i); });
     y.forget_conversions(), dy.forget_conversions();
-    sum = team.combined(sum, sum_of, turn);
+    sum = team.combined(sum, sum_of);
     dy.assign([&](int v, int i) { return y(v, i) * (dy(v, i) - sum); });
     dy.store(team, static_cast<T*>(p.dx) + std::size_t(p.columns) * row, p.columns);
   }
-  team.finish();
 }
 
 // ---- RMSNorm of x + residual ----
 template <class T, const Shape& kShape>
 __device__ void rms_norm(const Rows& p) {
-  const Team<kShape> team;
+  Team<kShape> team;
   Inputs<T, kShape, kRmsNormInputs> inputs(team, p, 0, {p.x, p.residual});
   Part<T, kShape> weight;  // of one row, it is loaded when x and residual no longer need their registers
   if (kShape.ahead) weight.load(team, static_cast<const T*>(p.weight), p.columns, 0);
-  int turn = 0;
-  for (int row = team.row; row < p.rows; row += team.teams, turn ^= 1) {
+  for (int row = team.row; row < p.rows; row += team.teams) {
     inputs.wait();
     Part<T, kShape> h = inputs.part(0, row);
     {
@@ -164,14 +159,13 @@ __device__ void rms_norm(const Rows& p) {
     h.store(team, static_cast<T*>(p.h) + std::size_t(p.columns) * row, p.columns);
     float squares = sum_over(h, [&](int v, int i) { return h(v, i) * h(v, i); });
     h.forget_conversions();
-    squares = team.combined(squares, sum_of, turn);
+    squares = team.combined(squares, sum_of);
     const float factor = rsqrtf(squares / static_cast<float>(p.columns) + p.epsilon);
     if (!kShape.ahead) weight.load(team, static_cast<const T*>(p.weight), p.columns, 0);
     weight.forget_conversions();
     h.assign([&](int v, int i) { return h(v, i) * factor * weight(v, i); });
     h.store(team, static_cast<T*>(p.y) + std::size_t(p.columns) * row, p.columns);
   }
-  team.finish();
 }
 
 // ---- The gradients of RMSNorm ----
@@ -181,12 +175,11 @@ __device__ void rms_norm(const Rows& p) {
 template <class T, const Shape& kShape>
 __device__ void rms_norm_backward(const Rows& p) {
   using P = Part<T, kShape>;
-  const Team<kShape> team;
+  Team<kShape> team;
   Inputs<T, kShape, kRmsNormBackwardInputs> inputs(team, p, 0, {p.h, p.dy, p.dh});
   const T* const weights = static_cast<const T*>(p.weight);
   float of_weight[kShape.vectors][P::kSize] = {};
-  int turn = 0;
-  for (int row = team.row; row < p.rows; row += team.teams, turn ^= 1) {
+  for (int row = team.row; row < p.rows; row += team.teams) {
     inputs.wait();
     P h = inputs.part(0, row), dy = inputs.part(1, row);
     float2 sums = {0, 0};  // of h², and of g · h
@@ -197,7 +190,7 @@ __device__ void rms_norm_backward(const Rows& p) {
       for (int i = 0; i < P::kSize; ++i) sums.x += h(v, i) * h(v, i), sums.y += weight[i] * dy(v, i) * h(v, i);
     }
     h.forget_conversions(), dy.forget_conversions();
-    sums = team.combined(sums, [](float2 a, float2 b) { return float2{a.x + b.x, a.y + b.y}; }, turn);
+    sums = team.combined(sums, [](float2 a, float2 b) { return float2{a.x + b.x, a.y + b.y}; });
     const float count = static_cast<float>(p.columns), r = rsqrtf(sums.x / count + p.epsilon);
     const float of_h = r * r * sums.y / count;
 #pragma unroll
@@ -220,7 +213,6 @@ __device__ void rms_norm_backward(const Rows& p) {
       if (at < p.columns) p.parts[std::size_t(p.columns) * team.row + at] = of_weight[v][i];
     }
   }
-  team.finish();
 }
 
 // The gradient of the weight: the sum of the parts, always in the same order. A block computes kSumColumns columns.
@@ -255,6 +247,7 @@ __device__ void add_parts(const float* parts, int count, int columns, T* sum) {
   SHAPED(name, type, T, small, few, kSmall)                                                                          \
   SHAPED(name, type, T, medium, few, kMedium)                                                                        \
   SHAPED(name, type, T, large, few, kLarge)                                                                          \
+  SHAPED(name, type, T, whole, many, kWhole)                                                                         \
   SHAPED(name, type, T, ahead, few, kAhead)                                                                          \
   SHAPED(name, type, T, ahead_long, many, kAheadLong)                                                                \
   SHAPED(name, type, T, anywhere, 128, kAnywhere)

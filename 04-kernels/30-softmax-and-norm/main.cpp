@@ -1,8 +1,8 @@
 // Softmax and RMSNorm of rows, one idea after the other. All elements of every result are compared with double
 // precision, then the kernels are timed with random normals.
-//   --verify           only verifies small problems
-//   --profile COLUMNS  launches each kernel once, for a profiler
-//   --list COLUMNS…    prints how each kernel is launched, for beside_torch.py
+//   --verify                only verifies small problems
+//   --profile COLUMNS ROWS  launches each kernel once, for a profiler
+//   --list COLUMNS…         prints how each kernel is launched, for beside_torch.py
 #include "04-kernels/sustained.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -36,11 +36,29 @@ struct Type {
 };
 constexpr Type kFloat = {"float", 4}, kBFloat16 = {"bfloat16", 2};
 
+// The same shape for rows of one block.
+Shape alone(Shape shape) {
+  shape.clustered = false;
+  return shape;
+}
+
+// Which shapes rows of more than 32 KB have, by op and type: what was fastest on an H200.
+struct Plan {
+  bool whole, few_blocks;  // one block takes rows of up to 64 KB; a block of a cluster takes 64 KB instead of 32
+};
+constexpr Plan kPlans[][2] = {{{0, 0}, {0, 0}}, {{0, 0}, {0, 0}}, {{0, 0}, {0, 0}}, {{0, 0}, {0, 0}}};  // PLANS
+
 // The shapes of an op's kernels, from short rows to long ones. The last one takes any row that fits.
 std::vector<Shape> shapes(Op op, const Type& type) {
-  if (op != Op::kRmsNormBackward) return {kWarp, kTwoWarps, kSmall, kMedium, kLarge, kAhead, kAheadLong, kAnywhere};
-  const Shape anywhere = type.bytes == 2 ? kSumAnywhere<2> : kSumAnywhere<4>;
-  return {kSumTiny, kSumSmall, kSumMedium, kSumLarge, kSumAhead, kSumAheadLong, anywhere};
+  const Plan& plan = kPlans[static_cast<int>(op)][type.bytes == 2];
+  std::vector<Shape> all;
+  if (op == Op::kRmsNormBackward) {
+    all = {kSumTiny, kSumSmall, kSumMedium, kSumLarge, plan.few_blocks ? alone(kSumAhead) : kSumAhead, kSumAheadLong};
+    all.push_back(type.bytes == 2 ? kSumAnywhere<2> : kSumAnywhere<4>);
+  } else {
+    all = {kWarp, kTwoWarps, kSmall, kMedium, kLarge, plan.whole ? kWhole : kLarge, plan.few_blocks ? kLarge : kAhead, kAheadLong, kAnywhere};
+  }
+  return all;
 }
 // The blocks that share a row of so many bytes, or 0 if no cluster is large enough.
 int blocks_for(const Shape& shape, std::size_t bytes) {
@@ -74,14 +92,19 @@ struct Launch {
   std::string kernel;
   unsigned threads, blocks, rows, teams, shared;  // of a block, that share a row, of a block, at most, bytes of a block
 
-  // Calls function(config) for a launch of `rows` rows.
+  // How many teams compute so many rows. If that takes them several turns, all of them have about equally many rows.
+  unsigned teams_for(unsigned all_rows) const {
+    const unsigned groups = std::max((all_rows + rows - 1) / rows, 1U), turns = (groups - 1) / teams + 1;
+    return (groups - 1) / turns + 1;
+  }
+  // Calls function(config) for a launch of so many rows.
   template <class Function>
   void configured(int all_rows, CUstream stream, Function function) const {
     CUlaunchAttribute cluster{};
     cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     cluster.value.clusterDim.x = blocks, cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
     CUlaunchConfig config{};
-    config.gridDimX = std::min((all_rows + rows - 1) / rows, teams) * blocks, config.gridDimY = config.gridDimZ = 1;
+    config.gridDimX = teams_for(all_rows) * blocks, config.gridDimY = config.gridDimZ = 1;
     config.blockDimX = threads, config.blockDimY = config.blockDimZ = 1, config.sharedMemBytes = shared;
     config.hStream = stream, config.attrs = &cluster, config.numAttrs = blocks > 1;
     function(config);
@@ -158,7 +181,7 @@ class Problem {
       CU_CHECK(cuLaunchKernelEx(&config, module_.function(launch.kernel.c_str()), arguments, nullptr));
     });
     if (op != Op::kRmsNormBackward) return;
-    int count = static_cast<int>(std::min<unsigned>(launch.teams, rows.rows)), columns = rows.columns;
+    int count = static_cast<int>(launch.teams_for(rows.rows)), columns = rows.columns;
     CUdeviceptr from = parts_.address, to = weight_gradient_.address;
     void* of_sum[] = {&from, &count, &columns, &to};
     CU_CHECK(cuLaunchKernel(module_.function((std::string("add_parts_") + type_.name).c_str()),
@@ -272,7 +295,7 @@ class Lesson {
           for (const Rung& rung : kLadder) {
             if (&rung != &kBest && op != Op::kSoftmax) continue;
             if (std::string(rung.kernel) == "wide" && type.bytes * small.columns % 16 != 0) continue;
-            ++results, failures += !is_right(problem, op, rung, small);
+            ++results, failures += !is_right(problem, op, rung, small, type);
           }
         }
       }
@@ -300,9 +323,9 @@ class Lesson {
     return right;
   }
 
-  void profile(int columns) const {
+  void profile(int columns, int rows) const {
     for (const Type& type : {kFloat, kBFloat16}) {
-      const Problem problem(module_, type, rows_of(columns), columns);
+      const Problem problem(module_, type, rows, columns);
       for (const Rung& rung : kLadder) {
         if (columns >= rung.columns) problem.launch(Op::kSoftmax, rung);
       }
@@ -351,7 +374,7 @@ class Lesson {
   }
 
   // Whether the results are right, and a launch in a graph computes the same bits.
-  bool is_right(const Problem& problem, Op op, const Rung& rung, const Small& small) const {
+  bool is_right(const Problem& problem, Op op, const Rung& rung, const Small& small, const Type& type) const {
     problem.prepare(op);
     problem.launch(op, rung);
     const std::vector<char> bits = problem.bits(op);
@@ -360,7 +383,7 @@ class Lesson {
     launch_in_graph(problem, op, rung);
     const bool same = problem.bits(op) == bits;
     if (wrong > 0 || !same) {
-      std::printf("WRONG: %s %s, %d x %d: ", name(op), rung.kernel, small.rows, small.columns);
+      std::printf("WRONG: %s %s, %d x %d %s: ", name(op), rung.kernel, small.rows, small.columns, type.name);
       std::printf(wrong > 0 ? "%u elements\n" : "other bits in a graph\n", wrong);
     }
     return wrong == 0 && same;
@@ -421,8 +444,8 @@ int main(int argc, char** argv) try {
   }
   const Lesson lesson;
   if (mode == "--verify") return lesson.verify() ? 0 : 1;
-  if (mode == "--profile" && argc > 2) {
-    lesson.profile(std::max(std::atoi(argv[2]), 1));
+  if (mode == "--profile" && argc > 3) {
+    lesson.profile(std::max(std::atoi(argv[2]), 1), std::max(std::atoi(argv[3]), 1));
     return 0;
   }
   cu::print_device(context.device);

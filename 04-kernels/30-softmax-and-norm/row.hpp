@@ -63,29 +63,38 @@ struct Team {
   int row = kShape.rows == 1 ? blockIdx.x / blocks : blockIdx.x * kShape.rows + threadIdx.x / kShape.threads;
   int teams = gridDim.x / blocks * kShape.rows;
 
-  // Combines a value of each thread with the function, which is associative and commutative. All threads get the
-  // result. Successive calls need turns 0 and 1, so that no thread writes what another one still reads.
+  __device__ Team() {
+    if (blocks == 1) return;
+    if (threadIdx.x < 2) hopper::mbarrier_init(arrived(threadIdx.x), 1);
+    hopper::fence_mbarrier_init();
+    hopper::cluster_sync();  // no block sends anything to a block that has not started
+  }
+
+  // Combines a value of each thread with the function, which is associative and commutative. All threads get the result.
+  // Successive calls alternate between two slots, so that no thread writes what another one still reads.
   template <class Value, class Function>
-  __device__ Value combined(Value value, Function function, int turn) const {
-    __shared__ Value scratch[2][kWarps + 1];
+  __device__ Value combined(Value value, Function function) {
+    __shared__ Value of_warps[2][kWarps];
+    const int slot = calls_ % 2, parity = calls_ / 2 % 2;
+    ++calls_;
     value = of_warp(value, function, 32);
     if constexpr (kWarps > 1) {
-      if (threadIdx.x % 32 == 0) scratch[turn][threadIdx.x / 32] = value;
+      if (threadIdx.x % 32 == 0) of_warps[slot][threadIdx.x / 32] = value;
       __syncthreads();
-      value = of_warp(scratch[turn][threadIdx.x % kWarps], function, kWarps);
+      value = of_warp(of_warps[slot][threadIdx.x % kWarps], function, kWarps);
     }
     if constexpr (kShape.clustered) {
       if (blocks > 1) {
-        if (threadIdx.x == 0) scratch[turn][kWarps] = value;
-        hopper::cluster_sync();
-        value = of_warp(of_block(scratch[turn][kWarps], threadIdx.x % blocks), function, blocks);
+        __shared__ float2 of_blocks[2][kMostBlocks];
+        if (threadIdx.x == 0) hopper::mbarrier_arrive_expect_tx(arrived(slot), blocks * sizeof(float2));
+        if (threadIdx.x < blocks) {
+          hopper::store_to_block(&of_blocks[slot][block], float2_of(value), arrived(slot), threadIdx.x);
+        }
+        hopper::mbarrier_wait(arrived(slot), parity);
+        value = of_warp(value_of(of_blocks[slot][threadIdx.x % blocks], value), function, blocks);
       }
     }
     return value;
-  }
-  // Before a block ends: others may still read its shared memory.
-  __device__ void finish() const {
-    if (kShape.clustered && blocks > 1) hopper::cluster_sync();
   }
 
  private:
@@ -98,10 +107,17 @@ struct Team {
   __device__ static float2 shuffled(float2 value, int distance) {
     return {shuffled(value.x, distance), shuffled(value.y, distance)};
   }
-  __device__ static float of_block(const float& value, int block) { return hopper::load_from_block(&value, block); }
-  __device__ static float2 of_block(const float2& value, int block) {
-    return {of_block(value.x, block), of_block(value.y, block)};
+  __device__ static float2 float2_of(float value) { return {value, 0}; }
+  __device__ static float2 float2_of(float2 value) { return value; }
+  __device__ static float value_of(float2 pair, float) { return pair.x; }
+  __device__ static float2 value_of(float2 pair, float2) { return pair; }
+
+  // The barrier of a slot: all blocks' values have arrived.
+  __device__ static std::uint64_t& arrived(int slot) {
+    __shared__ std::uint64_t barriers[2];
+    return barriers[slot];
   }
+  int calls_ = 0;
 };
 
 // ---- A row ----

@@ -33,6 +33,7 @@ constexpr Shape kTwoWarps = {"two_warps", 64, 4, 1, false, true, false};
 constexpr Shape kSmall = {"small", 128, 4, 1, false, true, false};
 constexpr Shape kMedium = {"medium", 256, 4, 1, false, true, false};
 constexpr Shape kLarge = {"large", 512, 4, 1, false, true, false};
+constexpr Shape kWhole = {"whole", 512, 8, 1, false, true, false};
 constexpr Shape kCluster = {"cluster", 512, 8, 1, true, true, false};
 constexpr Shape kAhead = {"ahead", 512, 4, 1, true, true, true};
 constexpr Shape kAheadLong = {"ahead_long", 512, 8, 1, true, true, true};
