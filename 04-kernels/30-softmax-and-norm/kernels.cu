@@ -69,7 +69,8 @@ template <class T>
 __device__ void softmax_wide(const Rows& p) {
   constexpr int kSize = Vector<T>::kSize, kAhead = 4;
   Team<kPasses> team;
-  const auto* const x = reinterpret_cast<const Vector<T>*>(static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row);
+  const auto* const x =
+      reinterpret_cast<const Vector<T>*>(static_cast<const T*>(p.x) + std::size_t(p.columns) * team.row);
   auto* const y = reinterpret_cast<Vector<T>*>(static_cast<T*>(p.y) + std::size_t(p.columns) * team.row);
   const int count = p.columns / kSize;
   const auto for_all = [&](auto function) {  // function(vector, its index)
@@ -170,8 +171,8 @@ __device__ void rms_norm(const Rows& p) {
 
 // ---- The gradients of RMSNorm ----
 //
-// With r = 1 / sqrt(mean of h² + epsilon) and g = weight · dy, dx = dh + r · g - h · r³ · mean of g · h. The gradient of
-// the weight is the sum of dy · h · r over all rows. A team computes several rows, and adds its part in registers.
+// With r = 1 / sqrt(mean of h² + epsilon) and g = weight · dy, dx = dh + r · g - h · r³ · mean of g · h. The gradient
+// of the weight is the sum of dy · h · r over all rows. A team computes several rows, and adds its part in registers.
 template <class T, const Shape& kShape>
 __device__ void rms_norm_backward(const Rows& p) {
   using P = Part<T, kShape>;
@@ -235,56 +236,57 @@ __device__ void add_parts(const float* parts, int count, int columns, T* sum) {
 // ---- The kernels' names ----
 
 // A thread may use about so many of the 65536 registers of a multiprocessor.
-#define BOUNDED(threads, registers) extern "C" __global__ void __launch_bounds__(threads, 65536 / (registers) / (threads))
-#define SHAPED(name, type, T, shape, registers, ...)                                                                 \
-  BOUNDED((__VA_ARGS__).threads * (__VA_ARGS__).rows, registers) name##_##type##_##shape(const Rows p) {             \
-    name<T, __VA_ARGS__>(p);                                                                                         \
+#define BOUNDED(threads, registers) \
+  extern "C" __global__ void __launch_bounds__(threads, 65536 / (registers) / (threads))
+#define SHAPED(name, type, T, shape, registers, ...)                                                   \
+  BOUNDED((__VA_ARGS__).threads*(__VA_ARGS__).rows, registers) name##_##type##_##shape(const Rows p) { \
+    name<T, __VA_ARGS__>(p);                                                                           \
   }
 // The shapes with up to four vectors in a thread, and those with eight.
-#define SHAPES(name, type, T, few, many)                                                                             \
-  SHAPED(name, type, T, warp, few, kWarp)                                                                            \
-  SHAPED(name, type, T, two_warps, few, kTwoWarps)                                                                   \
-  SHAPED(name, type, T, small, few, kSmall)                                                                          \
-  SHAPED(name, type, T, medium, few, kMedium)                                                                        \
-  SHAPED(name, type, T, large, few, kLarge)                                                                          \
-  SHAPED(name, type, T, whole, many, kWhole)                                                                         \
-  SHAPED(name, type, T, ahead, few, kAhead)                                                                          \
-  SHAPED(name, type, T, ahead_long, many, kAheadLong)                                                                \
+#define SHAPES(name, type, T, few, many)              \
+  SHAPED(name, type, T, warp, few, kWarp)             \
+  SHAPED(name, type, T, two_warps, few, kTwoWarps)    \
+  SHAPED(name, type, T, small, few, kSmall)           \
+  SHAPED(name, type, T, medium, few, kMedium)         \
+  SHAPED(name, type, T, large, few, kLarge)           \
+  SHAPED(name, type, T, whole, many, kWhole)          \
+  SHAPED(name, type, T, ahead, few, kAhead)           \
+  SHAPED(name, type, T, ahead_long, many, kAheadLong) \
   SHAPED(name, type, T, anywhere, 128, kAnywhere)
-#define TYPE(type, T)                                                                                                \
-  BOUNDED(kThreads, 128) softmax_three_passes_##type(const Rows p) { softmax_three_passes<T>(p); }                   \
-  BOUNDED(kThreads, 128) softmax_online_##type(const Rows p) { softmax_online<T>(p); }                               \
-  BOUNDED(kThreads, 128) softmax_wide_##type(const Rows p) { softmax_wide<T>(p); }                                   \
-  SHAPES(softmax, type, T, 64, 64)                                                                                   \
-  SHAPED(softmax, type, T, cluster, 64, kCluster)                                                                    \
-  SHAPES(softmax_backward, type, T, 80, 128)                                                                         \
-  SHAPES(rms_norm, type, T, 64, 128)                                                                                 \
-  SHAPED(rms_norm_backward, type, T, tiny, 48, kSumTiny)                                                             \
-  SHAPED(rms_norm_backward, type, T, small, 48, kSumSmall)                                                           \
-  SHAPED(rms_norm_backward, type, T, medium, 64, kSumMedium)                                                         \
-  SHAPED(rms_norm_backward, type, T, large, 64, kSumLarge)                                                           \
-  SHAPED(rms_norm_backward, type, T, ahead, 128, kSumAhead)                                                          \
-  SHAPED(rms_norm_backward, type, T, ahead_long, 128, kSumAheadLong)                                                 \
-  SHAPED(rms_norm_backward, type, T, anywhere, 128, kSumAnywhere<sizeof(T)>)                                         \
-  BOUNDED(kSumColumns * kSumRows, 64) add_parts_##type(const float* parts, int count, int columns, T* sum) {        \
+#define TYPE(type, T)                                                                                              \
+  BOUNDED(kThreads, 128) softmax_three_passes_##type(const Rows p) { softmax_three_passes<T>(p); }                 \
+  BOUNDED(kThreads, 128) softmax_online_##type(const Rows p) { softmax_online<T>(p); }                             \
+  BOUNDED(kThreads, 128) softmax_wide_##type(const Rows p) { softmax_wide<T>(p); }                                 \
+  SHAPES(softmax, type, T, 64, 64)                                                                                 \
+  SHAPED(softmax, type, T, cluster, 64, kCluster)                                                                  \
+  SHAPES(softmax_backward, type, T, 80, 128)                                                                       \
+  SHAPES(rms_norm, type, T, 64, 128)                                                                               \
+  SHAPED(rms_norm_backward, type, T, tiny, 48, kSumTiny)                                                           \
+  SHAPED(rms_norm_backward, type, T, small, 48, kSumSmall)                                                         \
+  SHAPED(rms_norm_backward, type, T, medium, 64, kSumMedium)                                                       \
+  SHAPED(rms_norm_backward, type, T, large, 64, kSumLarge)                                                         \
+  SHAPED(rms_norm_backward, type, T, ahead, 128, kSumAhead)                                                        \
+  SHAPED(rms_norm_backward, type, T, ahead_long, 128, kSumAheadLong)                                               \
+  SHAPED(rms_norm_backward, type, T, anywhere, 128, kSumAnywhere<sizeof(T)>)                                       \
+  BOUNDED(kSumColumns* kSumRows, 64) add_parts_##type(const float* parts, int count, int columns, T* sum) {        \
     add_parts(parts, count, columns, sum);                                                                         \
   }                                                                                                                \
-  BOUNDED(kThreads, 128) fill_##type(T* matrix, std::size_t count, unsigned seed, float factor, unsigned masked) {   \
+  BOUNDED(kThreads, 128) fill_##type(T* matrix, std::size_t count, unsigned seed, float factor, unsigned masked) { \
     fill(matrix, count, seed, factor, masked);                                                                     \
   }                                                                                                                \
-  BOUNDED(kThreads, 128) compare_softmax_##type(const Rows p, unsigned* wrong, double*) {                            \
+  BOUNDED(kThreads, 128) compare_softmax_##type(const Rows p, unsigned* wrong, double*) {                          \
     compare_softmax<T>(p, wrong);                                                                                  \
   }                                                                                                                \
-  BOUNDED(kThreads, 128) compare_softmax_backward_##type(const Rows p, unsigned* wrong, double*) {                   \
+  BOUNDED(kThreads, 128) compare_softmax_backward_##type(const Rows p, unsigned* wrong, double*) {                 \
     compare_softmax_backward<T>(p, wrong);                                                                         \
   }                                                                                                                \
-  BOUNDED(kThreads, 128) compare_rms_norm_##type(const Rows p, unsigned* wrong, double*) {                           \
+  BOUNDED(kThreads, 128) compare_rms_norm_##type(const Rows p, unsigned* wrong, double*) {                         \
     compare_rms_norm<T>(p, wrong);                                                                                 \
   }                                                                                                                \
-  BOUNDED(kThreads, 128) compare_rms_norm_backward_##type(const Rows p, unsigned* wrong, double* sums) {             \
+  BOUNDED(kThreads, 128) compare_rms_norm_backward_##type(const Rows p, unsigned* wrong, double* sums) {           \
     compare_rms_norm_backward<T>(p, wrong, sums);                                                                  \
   }                                                                                                                \
-  BOUNDED(kThreads, 128) compare_sums_##type(const T* found, const double* sums, int columns, unsigned* wrong) {     \
+  BOUNDED(kThreads, 128) compare_sums_##type(const T* found, const double* sums, int columns, unsigned* wrong) {   \
     compare_sums(found, sums, columns, wrong);                                                                     \
   }
 TYPE(float, float)

@@ -56,7 +56,9 @@ std::vector<Shape> shapes(Op op, const Type& type) {
     all = {kSumTiny, kSumSmall, kSumMedium, kSumLarge, plan.few_blocks ? alone(kSumAhead) : kSumAhead, kSumAheadLong};
     all.push_back(type.bytes == 2 ? kSumAnywhere<2> : kSumAnywhere<4>);
   } else {
-    all = {kWarp, kTwoWarps, kSmall, kMedium, kLarge, plan.whole ? kWhole : kLarge, plan.few_blocks ? kLarge : kAhead, kAheadLong, kAnywhere};
+    all = {
+        kWarp,      kTwoWarps, kSmall, kMedium, kLarge, plan.whole ? kWhole : kLarge, plan.few_blocks ? kLarge : kAhead,
+        kAheadLong, kAnywhere};
   }
   return all;
 }
@@ -124,8 +126,12 @@ int concurrent_teams(const Launch& launch, CUfunction function) {
 }
 Launch launch_of(const cu::Module& module, Op op, const Type& type, const Choice& choice) {
   const Shape& shape = choice.shape;
-  Launch launch = {std::string(name(op)) + "_" + type.name + "_" + shape.name, unsigned(shape.threads * shape.rows),
-                   unsigned(choice.blocks), unsigned(shape.rows), UINT_MAX, 0};
+  Launch launch = {std::string(name(op)) + "_" + type.name + "_" + shape.name,
+                   unsigned(shape.threads * shape.rows),
+                   unsigned(choice.blocks),
+                   unsigned(shape.rows),
+                   UINT_MAX,
+                   0};
   const CUfunction function = module.function(launch.kernel.c_str());
   if (shape.ahead) launch.shared = kInputs[static_cast<int>(op)] * shape.bytes();
   CU_CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.shared));
@@ -157,8 +163,8 @@ class Problem {
     const auto pointer = [](const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); };
     fill(x_, count_, 1, factor, masked), fill(residual_, count_, 2, 1), fill(weight_, columns, 3, 1);
     fill(dy_, count_, 4, 1), fill(dh_, count_, 5, 1);
-    rows_ = {pointer(x_),  pointer(residual_), pointer(weight_), pointer(y_),  pointer(h_),  pointer(dy_),
-             pointer(dh_), pointer(dx_),       nullptr,          rows,        columns,      kEpsilon};
+    rows_ = {pointer(x_),  pointer(residual_), pointer(weight_), pointer(y_), pointer(h_), pointer(dy_),
+             pointer(dh_), pointer(dx_),       nullptr,          rows,        columns,     kEpsilon};
     const std::size_t teams = std::min<unsigned>(launch_of(Op::kRmsNormBackward, kBest).teams, std::max(rows, 1));
     parts_ = cu::Memory(4 * teams * columns + 4), weight_gradient_ = cu::Memory(bytes_of(columns));
     sums_ = cu::Memory(16 * std::size_t(columns) + 16);
@@ -238,7 +244,8 @@ class Problem {
     auto& launch = launches_[static_cast<int>(op)][in_one_go];
     if (!launch) {
       Choice choice = choose(op, type_, rows_.columns);
-      if (in_one_go && choice.shape.ahead) choice = {kCluster, blocks_for(kCluster, type_.bytes * std::size_t(rows_.columns))};
+      if (in_one_go && choice.shape.ahead)
+        choice = {kCluster, blocks_for(kCluster, type_.bytes * std::size_t(rows_.columns))};
       launch = ::launch_of(module_, op, type_, choice);
       if (launch->teams != UINT_MAX) launch->teams = std::min(launch->teams, most_teams_);
     }
@@ -265,8 +272,8 @@ class Problem {
   Type type_;
   std::size_t count_;
   unsigned most_teams_;
-  cu::Memory x_{bytes_of(count_)}, residual_{bytes_of(count_)}, y_{bytes_of(count_)},
-      h_{bytes_of(count_)}, dy_{bytes_of(count_)}, dh_{bytes_of(count_)}, dx_{bytes_of(count_)}, wrong_{16};
+  cu::Memory x_{bytes_of(count_)}, residual_{bytes_of(count_)}, y_{bytes_of(count_)}, h_{bytes_of(count_)},
+      dy_{bytes_of(count_)}, dh_{bytes_of(count_)}, dx_{bytes_of(count_)}, wrong_{16};
   cu::Memory weight_, parts_, weight_gradient_, sums_;
   Rows rows_;
   mutable std::optional<Launch> launches_[std::size(kOps)][2];
@@ -279,10 +286,9 @@ struct Small {
   float factor = 1;
   unsigned masked = 0;
 };
-constexpr Small kSmallProblems[] = {{5, 64},    {3, 1000, 30, 3}, {2, 1},          {1, 7, 100, 3},
-                                    {2, 40, 1, 1}, {0, 16},       {2, 0},          {4, 513},
-                                    {2, 1024},  {3, 2056},        {2, 4100, 1, 3}, {1, 8200, 1000},
-                                    {5, 20000}, {1, 16384 + 4}};
+constexpr Small kSmallProblems[] = {{5, 64},         {3, 1000, 30, 3}, {2, 1},     {1, 7, 100, 3}, {2, 40, 1, 1},
+                                    {0, 16},         {2, 0},           {4, 513},   {2, 1024},      {3, 2056},
+                                    {2, 4100, 1, 3}, {1, 8200, 1000},  {5, 20000}, {1, 16384 + 4}};
 
 class Lesson {
  public:
@@ -300,23 +306,26 @@ class Lesson {
         }
       }
     }
-    if (failures == 0) std::printf("%d results of small problems are right, and have the same bits in a graph\n", results);
+    if (failures == 0)
+      std::printf("%d results of small problems are right, and have the same bits in a graph\n", results);
     return failures == 0;
   }
 
   // Every kernel of the ladder, for float.
   bool climb() const {
     bool right = true;
-    const std::vector<int> columns = is_fast_ ? std::vector<int>{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 17}
-                                              : std::vector<int>{1 << 10, 1 << 12};
+    const std::vector<int> columns =
+        is_fast_ ? std::vector<int>{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 17} : std::vector<int>{1 << 10, 1 << 12};
     std::printf("\nshare of a copy, float             columns");
     for (const int n : columns) std::printf(" %7d", n);
     std::printf("\n");
     for (const Rung& rung : kLadder) {
       std::printf("%-13s %-28s", rung.kernel, rung.idea);
       for (const int n : columns) {
-        if (n < rung.columns) std::printf("       -");
-        else right &= print_share(kFloat, n, Op::kSoftmax, rung);
+        if (n < rung.columns)
+          std::printf("       -");
+        else
+          right &= print_share(kFloat, n, Op::kSoftmax, rung);
       }
       std::printf("\n");
     }
@@ -341,8 +350,9 @@ class Lesson {
     bool right = true;
     for (const Type& type : {kFloat, kBFloat16}) {
       std::printf("\nshare of a copy, %-8s  columns", type.name);
-      const std::vector<int> columns = is_fast_ ? std::vector<int>{1 << 10, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17}
-                                                : std::vector<int>{1 << 10, 1 << 12};
+      const std::vector<int> columns =
+          is_fast_ ? std::vector<int>{1 << 10, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17}
+                   : std::vector<int>{1 << 10, 1 << 12};
       for (const int n : columns) std::printf(" %7d", n);
       std::printf("\n");
       for (const Op op : kOps) {
@@ -414,8 +424,8 @@ class Lesson {
   const bool is_fast_ = measure_whether_fast();
 };
 
-// For each op, type and number of columns: the kernel, the threads of a block, the blocks that share a row, the rows of a
-// block, the rows that are computed at once, and the bytes of shared memory.
+// For each op, type and number of columns: the kernel, the threads of a block, the blocks that share a row, the rows of
+// a block, the rows that are computed at once, and the bytes of shared memory.
 void list(const std::vector<int>& all_columns) {
   const cu::Module module(cu::image("kernels.ptx"));
   for (const Type& type : {kFloat, kBFloat16}) {

@@ -22,8 +22,10 @@ __device__ inline float float_of(float x) { return x; }
 __device__ inline float float_of(__nv_bfloat16 x) { return __bfloat162float(x); }
 template <class T>
 __device__ T rounded(float x) {
-  if constexpr (sizeof(T) == 2) return __float2bfloat16_rn(x);
-  else return x;
+  if constexpr (sizeof(T) == 2)
+    return __float2bfloat16_rn(x);
+  else
+    return x;
 }
 
 template <class T>
@@ -70,8 +72,8 @@ struct Team {
     hopper::cluster_sync();  // no block sends anything to a block that has not started
   }
 
-  // Combines a value of each thread with the function, which is associative and commutative. All threads get the result.
-  // Successive calls alternate between two slots, so that no thread writes what another one still reads.
+  // Combines a value of each thread with the function, which is associative and commutative. All threads get the
+  // result. Successive calls alternate between two slots, so that no thread writes what another one still reads.
   template <class Value, class Function>
   __device__ Value combined(Value value, Function function) {
     __shared__ Value of_warps[2][kWarps];
@@ -173,8 +175,8 @@ struct Part {
     }
   }
 
-  // Makes the compiler convert the elements to FP32 again when they are used next. Otherwise it keeps both, and a row of
-  // bfloat16 occupies three times as many registers.
+  // Makes the compiler convert the elements to FP32 again when they are used next. Otherwise it keeps both, and a row
+  // of bfloat16 occupies three times as many registers.
   __device__ void forget_conversions() {
     if constexpr (sizeof(T) == 2) {
 #pragma unroll
@@ -204,8 +206,8 @@ __device__ void for_each(Function function) {
   }
 }
 
-// The sum, or the largest, of function(v, i) for all elements of a part: four chains, so that no addition has to wait for
-// the one before it.
+// The sum, or the largest, of function(v, i) for all elements of a part: four chains, so that no addition has to wait
+// for the one before it.
 template <class P, class Function>
 __device__ float sum_over(const P&, Function function) {
   float sums[4] = {};

@@ -24,7 +24,7 @@ struct Shape {
   const char* name;
   int threads, vectors, rows;  // threads of a row in one block, vectors of a thread, rows of a block
   bool clustered, aligned;     // whether each row must be aligned to 16 bytes
-  bool ahead;                  // whether a block computes several rows, and copies the next one to shared memory meanwhile
+  bool ahead;  // whether a block computes several rows, and copies the next one to shared memory meanwhile
   constexpr int bytes() const { return 16 * threads * vectors; }  // of a row, in one block
 };
 constexpr int kMostBlocks = 8;
