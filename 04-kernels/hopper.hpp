@@ -75,6 +75,19 @@ __device__ inline void mbarrier_wait(std::uint64_t& barrier, unsigned parity) {
       : "memory");
 }
 
+// The same for bytes that other blocks of the cluster have stored.
+__device__ inline void mbarrier_wait_cluster(std::uint64_t& barrier, unsigned parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred complete;\n"
+      "AGAIN:\n"
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 complete, [%0], %1;\n"
+      "@!complete bra AGAIN;\n"
+      "}" ::"r"(shared_address(&barrier)),
+      "r"(parity)
+      : "memory");
+}
+
 // ---- The Tensor Memory Accelerator (TMA): one thread issues the copy of a box ----
 
 // Loads the map itself into a cache, so that the first copy does not have to wait for it.

@@ -1,4 +1,4 @@
-// Softmax and RMSNorm of rows, and their gradients. The first kernels read a row several times; the others keep it in
+// Softmax and RMSNorm of rows, and their gradients. The first kernels load a row several times; the others keep it in
 // registers.
 #include "exact.hpp"
 #include "row.hpp"
@@ -266,7 +266,6 @@ __device__ void add_parts(const float* parts, int count, int columns, T* sum) {
   SHAPED(rms_norm_backward, type, T, medium, 64, kSumMedium)                                                       \
   SHAPED(rms_norm_backward, type, T, large, 64, kSumLarge)                                                         \
   SHAPED(rms_norm_backward, type, T, ahead, 128, kSumAhead)                                                        \
-  SHAPED(rms_norm_backward, type, T, ahead_long, 128, kSumAheadLong)                                               \
   SHAPED(rms_norm_backward, type, T, anywhere, 128, kSumAnywhere<sizeof(T)>)                                       \
   BOUNDED(kSumColumns* kSumRows, 64) add_parts_##type(const float* parts, int count, int columns, T* sum) {        \
     add_parts(parts, count, columns, sum);                                                                         \
@@ -291,3 +290,4 @@ __device__ void add_parts(const float* parts, int count, int columns, T* sum) {
   }
 TYPE(float, float)
 TYPE(bfloat16, __nv_bfloat16)
+SHAPED(rms_norm_backward, float, float, ahead_long, 128, kSumAheadLong)

@@ -18,14 +18,14 @@ def csv(name):
 
 def axis_of_columns(axes, columns):
     axes.set_xscale("log", base=2)
-    axes.set_xticks(columns, labels=[str(n // 1024) for n in columns], fontsize=9)
+    axes.set_xticks(columns, labels=[f"{n / 1024:.0f}" for n in columns], fontsize=9)
     axes.xaxis.set_minor_locator(plots.matplotlib.ticker.NullLocator())
     axes.set_xlabel("columns, Ki", fontsize=9)
 
 
 def draw_ladder(axes, record):
-    columns = [int(word) for word in record.rows[0]["table"].split()[6:]]
-    for label, shares in record.table("share of a copy, float             columns"):
+    (_, columns), *rungs = record.table("share of a copy, float             columns")
+    for label, shares in rungs:
         rung = label.split()[0]
         axes.plot(columns[-len(shares) :], shares, MARKS[rung] + "-", color=COLOURS[rung], label=rung)
     axis_of_columns(axes, columns)

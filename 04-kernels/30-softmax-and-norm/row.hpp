@@ -92,7 +92,7 @@ struct Team {
         if (threadIdx.x < blocks) {
           hopper::store_to_block(&of_blocks[slot][block], float2_of(value), arrived(slot), threadIdx.x);
         }
-        hopper::mbarrier_wait(arrived(slot), parity);
+        hopper::mbarrier_wait_cluster(arrived(slot), parity);
         value = of_warp(value_of(of_blocks[slot][threadIdx.x % blocks], value), function, blocks);
       }
     }
@@ -255,6 +255,7 @@ class Inputs {
       if (threadIdx.x == 0) {
         hopper::mbarrier_init(full(), 1);
         hopper::fence_mbarrier_init();
+        hopper::fence_proxy_async();
         copy(team.row);
       }
       __syncthreads();
@@ -285,6 +286,7 @@ class Inputs {
   // The row is in registers: the next one may overwrite it in shared memory.
   __device__ void release(int row) const {
     if constexpr (kShape.ahead) {
+      hopper::fence_proxy_async();  // all ordinary loads come before the copy, which uses another proxy
       __syncthreads();
       if (threadIdx.x == 0) copy(row + team_.teams);
     }
