@@ -23,6 +23,14 @@ __device__ inline double block_sum(double value) {
   return sum;
 }
 
+__device__ inline double block_largest(double value) {
+  __shared__ double values[kThreads];
+  values[threadIdx.x] = value;
+  __syncthreads();
+  for (const double other : values) value = fmax(value, other);
+  return value;
+}
+
 // Counts an element that is wrong: its error exceeds `bound`, or twice what rounding to T adds.
 template <class T>
 __device__ void judge(double found, double right, double bound, unsigned* wrong) {
@@ -37,7 +45,8 @@ __device__ void compare_softmax(const Rows& p, unsigned* wrong) {
   const std::size_t first = std::size_t(p.columns) * blockIdx.x;
   const T *const x = static_cast<const T*>(p.x) + first, *const y = static_cast<const T*>(p.y) + first;
   double largest = -INFINITY, sum = 0;
-  for (int i = 0; i < p.columns; ++i) largest = fmax(largest, static_cast<double>(float_of(x[i])));
+  for (int i = threadIdx.x; i < p.columns; i += blockDim.x) largest = fmax(largest, double{float_of(x[i])});
+  largest = block_largest(largest);
   for (int i = threadIdx.x; i < p.columns; i += blockDim.x) sum += exp(float_of(x[i]) - largest);
   sum = block_sum(sum);
   for (int i = threadIdx.x; i < p.columns; i += blockDim.x) {

@@ -313,8 +313,8 @@ class Lesson {
   // Every kernel of the ladder, for float.
   bool climb() const {
     bool right = true;
-    const std::vector<int> columns =
-        is_fast_ ? std::vector<int>{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 17} : std::vector<int>{1 << 10, 1 << 12};
+    const std::vector<int> columns = is_fast_ ? std::vector<int>{1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 17}
+                                              : std::vector<int>{1 << 6, 1 << 8, 1 << 10, 1 << 15, 1 << 16};
     std::printf("\nshare of a copy, float             columns");
     for (const int n : columns) std::printf(" %7d", n);
     std::printf("\n");
@@ -364,7 +364,7 @@ class Lesson {
   }
 
  private:
-  int rows_of(int columns) const { return is_fast_ ? static_cast<int>(kElements / columns) : 4; }
+  int rows_of(int columns) const { return static_cast<int>(is_fast_ ? kElements / columns : 1); }
   bool print_share(const Type& type, int columns, Op op, const Rung& rung) const {
     const Problem problem(module_, type, rows_of(columns), columns);
     problem.prepare(op);
