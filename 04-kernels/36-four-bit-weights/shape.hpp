@@ -1,0 +1,65 @@
+// What host and kernels agree on: y = x × the transpose of the weights; x and y have up to 16 rows in bfloat16.
+#pragma once
+
+constexpr int kGroup = 128;          // neighbors in a row of the weights that have the same scale
+constexpr int kStrip = 2 * kGroup;   // columns that a warp multiplies
+constexpr int kTile = 16;            // rows of the weights that a block multiplies at the same time
+constexpr int kWarps = 16, kThreads = 32 * kWarps;
+constexpr int kMostRows = 16;        // of x
+constexpr int kUnitWords = kTile * kGroup / 8;  // of 32 bits: kTile rows of a group
+
+// A weight is (q - 8) × the scale of its group, and q has four bits. The weights have `rows` rows of `columns`
+// elements: multiples of kTile and kStrip.
+struct FourBit {
+  const void* weights;  // plain or shuffled, see layout.hpp
+  const void* scales;   // bfloat16, kTile for each group of a tile: of rows 0 and 8, of rows 1 and 9, …
+  const void* x;
+  void* y;
+  float* parts;    // the sums of all splits, if there are several
+  unsigned* done;  // one for each tile: how many splits have stored their sums; 0 before and after a launch
+  int m, rows, columns;  // x has m rows
+  int splits;            // blocks that share a tile: each has at most kWarps strips of its columns
+};
+
+// The kernels of the ladder. Each one changes one thing in the kernel before.
+struct Convert {
+  static constexpr bool kConverts = true;       // integers to floating-point numbers, one by one
+  static constexpr bool kScalesWeights = true;  // and not sums
+  static constexpr bool kShuffled = false;      // the weights are in the order in which the lanes need them
+  static constexpr bool kSubtracts = true;      // 8 from each weight, and not from the sums
+  static constexpr int kStages = 0;             // tiles that are copied ahead to shared memory
+  static constexpr bool kOverlaps = false;      // loads weights before the kernel before has finished
+  static constexpr bool kMultiplies = true;     // false only in control runs
+};
+struct Lop3 : Convert {
+  static constexpr bool kConverts = false;
+};
+struct LateScale : Lop3 {
+  static constexpr bool kScalesWeights = false;
+};
+struct Shuffled : LateScale {
+  static constexpr bool kShuffled = true;
+};
+struct Folded : Shuffled {
+  static constexpr bool kSubtracts = false;
+};
+struct Ahead : Folded {
+  static constexpr int kStages = 2;
+};
+struct Overlapped : Ahead {
+  static constexpr bool kOverlaps = true;
+};
+// Control runs, whose results are wrong: the weights are loaded and not used.
+struct OnlyLoads : Ahead {
+  static constexpr bool kMultiplies = false;
+};
+struct OnlyLoadsOverlapped : Overlapped {
+  static constexpr bool kMultiplies = false;
+};
+
+// Dynamic shared memory of a block: for each stage and warp, the weights of a strip and their scales.
+constexpr int kStripBytes = kTile * kStrip / 2, kScaleBytes = kTile * kStrip / kGroup * 2;
+template <class R>
+constexpr int kSharedBytes = R::kStages * kWarps * (kStripBytes + kScaleBytes);
+// And static shared memory: two tiles' sums of all warps.
+constexpr int kBytesOfSums = 2 * kWarps * kTile * kMostRows * 4;
