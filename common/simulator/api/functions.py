@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Describes the driver's functions once: writes functions.inc and state/reports/enumerators.inc from the toolkit's headers.
+"""Describes the driver's functions once: writes functions.inc from the headers of all toolkits.
 
-    functions.py INCLUDE...           writes both tables from the headers in these folders, the newest toolkit first
+    functions.py INCLUDE...           writes the table from the headers in these folders, the newest toolkit first
+    functions.py --enumerators INCLUDE  prints the names of enumerators, for the build: a toolkit's own names are enough for its programs
     functions.py --check INCLUDE...   lists the functions that these headers have and functions.inc lacks
     functions.py --readme [--check]   writes (or checks) the list of implemented functions in the simulator's README
 
@@ -14,14 +15,15 @@ import collections
 import glob
 import os
 import re
+import shlex
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FUNCTIONS = os.path.join(HERE, "functions.inc")
-ENUMERATORS = os.path.join(HERE, "..", "state", "reports", "enumerators.inc")
 README = os.path.join(HERE, "..", "README.md")
 OLDEST_TOOLKIT = 12000
+COMPILER = shlex.split(os.environ.get("CXX") or "g++")
 
 TYPEDEF = re.compile(r"PFN_(cu[A-Z]\w*?)_v(\d+)(_ptsz|_ptds)?\)")
 PROTOTYPE = re.compile(r"\bCUresult\s+(cu[A-Z]\w*)\s*\(([^()]*)\)\s*;")
@@ -156,7 +158,7 @@ def prototypes(folders):
         headers = [header for header in ("cuda.h", "cudaProfiler.h") if os.path.exists(os.path.join(folder, header))]
         text = "".join(f'#include "{os.path.join(folder, header)}"\n' for header in headers)
         compiled = subprocess.run(
-            ["g++", "-E", "-P", "-x", "c++", "-D__CUDA_API_VERSION_INTERNAL", "-I", folder, "-"], input=text, stdout=subprocess.PIPE, text=True, check=True
+            [*COMPILER, "-E", "-P", "-x", "c++", "-D__CUDA_API_VERSION_INTERNAL", "-I", folder, "-"], input=text, stdout=subprocess.PIPE, text=True, check=True
         ).stdout
         words[int(re.search(r"#define CUDA_VERSION (\d+)", read(os.path.join(folder, "cuda.h"))).group(1))] = set(re.findall(r"\w+", compiled))
         for symbol, parameters in PROTOTYPE.findall(compiled):
@@ -272,20 +274,16 @@ def write_functions(folders):
             table.write(f"#undef {kind}\n")
 
 
-def write_enumerators(folders):
+def print_enumerators(folders):
+    """ENUMERATOR(type, value, name) for each enumerator of the types that the driver's functions take."""
     used = set(FLAGS) | set(MACRO_FAMILIES)
     for parameters in prototypes(folders)[0].values():
         used.update(word.removesuffix("_enum") for each in parameters for word in re.findall(r"\bCU\w+", each))
     used.discard("CUresult")
     known = enumerations(folders)
-    with open(ENUMERATORS, "w", encoding="utf-8") as table:
-        table.write(
-            "// Enumerators of the types that the driver's functions take: ENUMERATOR(type, value, name).\n"
-            "// Written by functions.py from the headers of CUDA 13.5 to 12.0; do not edit.\n"
-        )
-        for tag in sorted(used & set(known)):
-            for name, value in sorted(known[tag].items(), key=lambda item: item[1]):
-                table.write(f"ENUMERATOR({tag}, {value}, {name})\n")
+    for tag in sorted(used & set(known)):
+        for name, value in sorted(known[tag].items(), key=lambda item: item[1]):
+            print(f"ENUMERATOR({tag}, {value}, {name})")
 
 
 def check(folders):
@@ -379,8 +377,10 @@ def main():
         sys.exit("functions.py: no cudaTypedefs.h in " + (", ".join(folders) or "no folder") + ". Name the toolkits' include folders")
     if "--check" in options:
         return check(folders)
-    write_functions(folders)
-    write_enumerators(folders)
+    if "--enumerators" in options:
+        print_enumerators(folders)
+    else:
+        write_functions(folders)
     return 0
 
 

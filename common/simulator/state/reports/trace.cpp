@@ -37,7 +37,7 @@ struct Enumerator {
 };
 constexpr Enumerator kEnumerators[] = {
 #define ENUMERATOR(type, value, name) {#type, value, #name},
-#include "common/simulator/state/reports/enumerators.inc"
+#include "enumerators.inc"  // which the Makefile has functions.py write
 #undef ENUMERATOR
 };
 
