@@ -28,13 +28,12 @@ def draw_roofline(axes, rows):
     axes.xaxis.set_major_locator(plots.matplotlib.ticker.LogLocator())
     axes.set_ylim(bottom=1000)
     operations = 2 * 14336 * 4096 / 1e3  # GFLOP/s of one row of x in one microsecond
-    for kernel, bits, colour, name in (("(cublasLt)", 16, plots.GREEN, "cublasLt"), ("convert", 4.125, plots.RED, "convert"), ("folded", 4.125, plots.BLUE, "folded")):
-        times = next(values for label, values in rows if label.startswith(kernel))
+    for name, bits, colour in (("cublasLt", 16, plots.GREEN), ("convert", 4.125, plots.RED), ("folded", 4.125, plots.BLUE)):
+        times = next(values for label, values in rows if label.strip("(").startswith(name))
         x = [2 * m / (bits / 8) for m in (1, 8, 16)]
         y = [m * operations / time for m, time in zip((1, 8, 16), times)]
         axes.plot(x, y, "o", color=colour)
-        above = kernel == "folded"
-        axes.annotate(name, (x[-1], y[-1]), (4, 6) if above else (8, -5), textcoords="offset points", color=colour, fontsize=9)
+        axes.annotate(name, (x[-1], y[-1]), (4, 6) if name == "folded" else (8, -5), textcoords="offset points", color=colour, fontsize=9)
 
 
 def draw_sizes(axes, sizes, rows, columns):
