@@ -1,5 +1,6 @@
 """A bare machine for tests of set-up: a course of its own in a folder, with commands, toolkits and packages that a test makes up."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -13,6 +14,8 @@ from course import ROOT
 NVCC = "#!/bin/sh\n"
 LISTS = "echo compute_75\n"
 BY_NVRTC = 'case $1 in --version) echo "NVRTC in the place of nvcc, release 12.4" ;; *) echo compute_75 ;; esac\n'
+# ccache's g++ would look for the real one in the made-up path.
+PLACES = os.pathsep.join(folder for folder in os.environ["PATH"].split(os.pathsep) if "ccache" not in folder)
 # Commands that a machine needs beside those that a test makes up.
 SYSTEM = ("sh", "env", "g++", "as", "ld", "cc1plus", "collect2", "uname", "sed", "make", "ldconfig", "dpkg", "mkdir", "touch", "sleep", "cp")
 
@@ -33,8 +36,8 @@ class House:
         for name in ("common", *(path.name for path in ROOT.glob("0?-*"))):
             (self.root / name).symlink_to(ROOT / name)
         for name in SYSTEM:
-            if shutil.which(name):
-                (self.bin / name).symlink_to(shutil.which(name))
+            if found := shutil.which(name, path=PLACES):
+                (self.bin / name).symlink_to(found)
         self.command("python3", f'exec {PYTHON} "$@"\n')
         self.environment = {"PATH": str(self.bin), "HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder / "cache"), "PYTHONPATH": "common"}
 
