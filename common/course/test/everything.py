@@ -104,21 +104,11 @@ class Test:
             told[20:] = [f"… and {len(told) - 20} more lines: make {target}"]
         return "\n".join(told)
 
-    def queued(self, work, items, alone=lambda item: False, of_suites=False):
-        """Returns a function: it yields the result of `work` for each item, in order. On the simulator, the work is in a queue from now on, so that
-        no core waits for the last item of a group. On a GPU, the work begins when the function is called, and items that share the GPU with no
-        other are last."""
-        if self.device.kind != "gpu":
-            pool = self.pool_of_suites if of_suites else self.pool
-            futures = [pool.submit(work, item) for item in items]
-            return lambda: (future.result() for future in futures)
-        lonely = [alone(item) for item in items]
-
-        def results():
-            came = iter(list(self.pool.map(work, [item for item, single in zip(items, lonely) if not single])))
-            yield from (work(item) if single else next(came) for item, single in zip(items, lonely))
-
-        return results
+    def side_by_side(self, work, items, lesson_of=lambda lesson: lesson):
+        """The result of `work` for each item, in order. A GPU is shared, so a program that compares its free memory before and after runs alone."""
+        alone = [self.device.kind == "gpu" and lesson_of(item).looks_at_free_memory for item in items]
+        came = iter(list(self.pool.map(work, [item for item, lonely in zip(items, alone) if not lonely])))
+        return [work(item) if lonely else next(came) for item, lonely in zip(items, alone)]
 
     # ---- the lessons' programs and what their texts show of them
 
@@ -133,15 +123,16 @@ class Test:
             return subprocess.CompletedProcess(command, -9, "", "it did not end within 300 seconds and was stopped")
 
     def programs(self):
-        self.able = [lesson for lesson in self.lessons if not why_not(lesson) and not self.built.failed.intersection(lesson.built())]
-        results = self.queued(self.run_program, self.able, alone=lambda lesson: lesson.looks_at_free_memory)
-        yield
+        able = []
         for lesson in self.lessons:
-            if reason := why_not(lesson):
+            reason = why_not(lesson)
+            if reason:
                 self.count.skip(lesson.name, reason)
             elif failed := self.built.failed.intersection(lesson.built()):
                 self.count.fail(lesson.name, self.unbuilt(min(failed)))
-        self.ran = dict(zip(self.able, results()))
+            else:
+                able.append(lesson)
+        self.ran = dict(zip(able, self.side_by_side(self.run_program, able)))
         for lesson, ended in self.ran.items():
             if ended.returncode == SKIPPED:
                 self.count.skip(lesson.name, reason_given(ended.stdout))
@@ -154,13 +145,9 @@ class Test:
     def every_check_on(self):
         """The same with all of the simulator's checks: they find only what a lesson shows on purpose. Lessons that measure take too long
         for this; make test SANITIZE=checks runs them as well."""
-        short = [lesson for lesson in self.able if not lesson.is_python and not lesson.takes_times]
+        short = [lesson for lesson in self.ran if not lesson.is_python and not lesson.takes_times]
         watched = lambda lesson: faults.watched(lesson.program(), dict(self.device.environment_for(lesson), CUDASIM_CHECK="all"), None)
-        results = self.queued(watched, short)
-        yield
-        for lesson, (found, wrong, _) in zip(short, results()):
-            if lesson not in self.ran:
-                continue
+        for lesson, (found, wrong, _) in zip(short, self.side_by_side(watched, short)):
             problems = faults.judge_findings(found, faults.intended_of(lesson, self.device), found) + (wrong or [])
             self.count.note(f"{lesson} with CUDASIM_CHECK=all", "\n".join(problems))
         self.count.group("programs: nothing found by the simulator's checks")
@@ -192,7 +179,6 @@ class Test:
         return True
 
     def texts(self):
-        yield
         known = {*COMMANDS, *every(), *chapters()}
         for file in [file for file in texts.markdown(self.files) if self.is_chosen(str(file))]:
             content, path = self.read(file), ROOT / file
@@ -237,12 +223,10 @@ class Test:
             self.count.note(name, came if isinstance(came, texts.Problem) else None)
 
     def breaks(self):
-        edits = [(lesson, edit) for lesson in self.able for edit in self.edits[lesson]]
-        results = self.queued(lambda pair: self.proven(pair[1].only, lambda: self.try_edit(pair[1])), edits, alone=lambda pair: pair[0].looks_at_free_memory)
-        yield
-        for (lesson, edit), what in zip(edits, results()):
-            if lesson in self.ran:
-                self.note_proven(edit.name, edit.only, what)
+        edits = [(lesson, edit) for lesson in self.ran for edit in self.edits[lesson]]
+        came = self.side_by_side(lambda pair: self.proven(pair[1].only, lambda: self.try_edit(pair[1])), edits, lambda pair: pair[0])
+        for (_, edit), what in zip(edits, came):
+            self.note_proven(edit.name, edit.only, what)
         self.count.group('texts: the edits of "Break it"')
 
     def try_edit(self, edit):
@@ -259,12 +243,10 @@ class Test:
         able = []
         for lesson in self.lessons:
             if reason := why_not(lesson, for_check=True):
-                able.append((lesson, lambda lesson=lesson, reason=reason: [(f"{lesson}: exercise", None, reason)]))
+                self.count.skip(f"{lesson}: exercise", reason)
             else:
                 able += [(lesson, prove) for prove in prover.proofs(lesson, self.quick)]
-        results = self.queued(lambda pair: pair[1](), able, alone=lambda pair: pair[0].looks_at_free_memory)
-        yield
-        for proofs in results():
+        for proofs in self.side_by_side(lambda pair: pair[1](), able, lambda pair: pair[0]):
             for proof in proofs:
                 self.count.note(*proof)
         self.count.group("exercises: the solution passes" if self.quick else "exercises: unsolved fails, solution passes")
@@ -273,9 +255,7 @@ class Test:
         return self.unbuilt(answer.target) or None
 
     def headers(self):
-        results = self.queued(lambda prove: prove(), [suites.headers])
-        yield
-        for proof in next(results()):
+        for proof in suites.headers():
             self.count.note(*proof)
         self.count.group("headers: each compiles alone")
 
@@ -289,9 +269,8 @@ class Test:
                     groups[f"tests/{suite}/{file.name}"] = lambda file=file: suites.run_python(file)
         for suite in sorted(chosen.intersection(suites.in_cpp())):
             groups[f"tests/{suite}"] = lambda suite=suite: suites.run_cpp(suite, self.built, self.device)
-        results = self.queued(suites.timed, groups.values(), alone=lambda _: True, of_suites=True)
-        yield
-        for about, (proofs, seconds) in zip(groups, results()):
+        run = map if self.device.kind == "gpu" else self.pool.map
+        for about, (proofs, seconds) in zip(groups, run(suites.timed, groups.values())):
             for proof in proofs:
                 self.count.note(*proof)
             self.count.group(about, seconds)
@@ -311,27 +290,14 @@ class Test:
             self.device = choose_device()
             print(self.device.headline(), flush=True)
             self.seconds = seconds_for_programs() if os.environ.get("STRICT") and self.device.kind == "simulator" else 0
-            with self.device.held(), self.python_preloaded(), self.workers():
+            # Many tests wait for a while, so there are more than cores. On a GPU, more than four only wait for each other.
+            self.pool = concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count() + 1)
+            with self.device.held(), self.python_preloaded():
                 self.prove()
         count = self.count
         print(f"\nin {time.time() - start:.0f} s")
         print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")
         return 1 if count.failed else 0
-
-    @contextlib.contextmanager
-    def workers(self):
-        """Inside the with block, two pools run what is in their queues; what has not begun at its end never will."""
-        # Many tests of lessons wait for a while, so there are more than cores. On a GPU, more than four only wait for each other. The suites wait
-        # more than they compute, for a terminal or a child, so two of them run beside the lessons from the beginning.
-        count = min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count() + 1
-        self.pool, self.pool_of_suites = (concurrent.futures.ThreadPoolExecutor(number) for number in (count, 2))
-        try:
-            yield
-        finally:
-            for pool in (self.pool, self.pool_of_suites):
-                pool.shutdown(wait=False, cancel_futures=True)
-            for pool in (self.pool, self.pool_of_suites):
-                pool.shutdown()
 
     @contextlib.contextmanager
     def python_preloaded(self):
@@ -345,14 +311,15 @@ class Test:
             yield
 
     def prove(self):
-        """Each group begins its work up to its yield, and afterwards reports it."""
-        checked, whole = self.device.kind == "simulator" and not self.quick, not self.chosen and not self.quick
-        groups = [self.programs(), *([self.every_check_on()] if checked else []), self.texts(), self.breaks(), self.exercises()]
-        groups += [*([self.headers()] if whole else []), self.others()]
-        for group in groups:
-            next(group)
-        for group in groups:
-            next(group, None)
+        self.programs()
+        if self.device.kind == "simulator" and not self.quick:
+            self.every_check_on()
+        self.texts()
+        self.breaks()
+        self.exercises()
+        if not self.chosen and not self.quick:
+            self.headers()
+        self.others()
 
 
 def core_seconds():
