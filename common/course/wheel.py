@@ -3,17 +3,16 @@
     make wheel                   all of them, in build/wheel
     make wheel TARGET=aarch64    one wheel, or TARGET=sources
 
-They are built in an environment of their own, to which pip fetches the compiler, zig (90 MB), and NVIDIA's headers (10 MB).
+They are built in an environment of their own, to which pip fetches the compiler, zig (90 MB), and NVIDIA's headers (50 MB, with the compiler that some of them come with).
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 
-from course import ROOT
+from course import ROOT, environment
 
 OUT = ROOT / "build" / "wheel"
 TARGETS = ("x86_64", "aarch64", "sources")
@@ -25,9 +24,9 @@ def main(words: Sequence[str] = ()) -> int:
         print(f"TARGET={' '.join(unknown)} is not known. It is one of: {' '.join(TARGETS)}")
         return 1
     for target in wanted:
-        kind, environment = ("--sdist", {}) if target == "sources" else ("--wheel", {"CUDASIM_TARGET": target})
-        command = [sys.executable, "-m", "build", kind, "--outdir", str(OUT), "common/package"]
-        if status := subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=False).returncode:
+        kind, settings = ("--sdist", {}) if target == "sources" else ("--wheel", {"CUDASIM_TARGET": target})
+        command = [str(environment.ENVIRONMENT / "bin" / "python3"), "-m", "build", kind, "--outdir", str(OUT), "common/package"]
+        if status := subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, check=False).returncode:
             return status
     for file in sorted(OUT.glob("cudasim-*")):
         print(f"{file.relative_to(ROOT)}: {file.stat().st_size / 1e6:.1f} MB")

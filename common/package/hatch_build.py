@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -22,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE if (HERE / "common/simulator").is_dir() else HERE.parents[1]
 VERSION = (ROOT / "common/VERSION").read_text(encoding="utf-8").strip()
 
-HEADERS = ["nvidia-cuda-runtime==13.0.*", "nvidia-cuda-crt==13.0.*"]
+HEADERS = ["nvidia-cuda-runtime==13.0.*", "nvidia-cuda-crt==13.0.*", "nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-profiler-api==13.0.*"]
 ZIG = "ziglang==0.15.2"
 GLIBC = "2.28"
 # The loader of glibc 2.33 and newer prefers the library in the folder of the level that the processor has.
@@ -56,7 +57,7 @@ def compiled(target: str) -> dict[pathlib.Path, str]:
     """The same, compiled here: in build/wheel of the repository, where make finds what is up to date."""
     files: dict[pathlib.Path, str] = {}
     folder = pathlib.Path("build/wheel", target or "native")
-    settings = [f"CUDA_INCLUDE={headers()}", "SANITIZE=", "LDFLAGS=-s", *([f"CXX={zig(folder, target)}"] if target else [])]
+    settings = [f"CUDA_INCLUDE={headers(folder)}", "SANITIZE=", "LDFLAGS=-s", *([f"CXX={zig(folder, target)}"] if target else [])]
     for level, flags in LEVELS.get(target, {".": ""}).items():
         out = folder / (pathlib.Path(level).name or "base")
         make("simulator", "library", [*settings, f"OUT={out}", *([f"SIM_ARCH={flags}"] if target else [])])
@@ -80,8 +81,10 @@ def make(part: str, goal: str, settings: list[str]) -> None:
     subprocess.run(["make", f"-j{os.cpu_count()}", "-f", f"common/{part}/Makefile", goal, *settings], cwd=ROOT, check=True)
 
 
-def headers() -> str:
-    """The folder of cuda.h: the one of the build's own environment, or that of a toolkit."""
+def headers(folder: pathlib.Path) -> str:
+    """The folder of cuda.h: a copy of those in the build's environment, whose folder has another name each time, or that of a toolkit."""
     asked = os.environ.get("CUDA_INCLUDE")
     own = next(pathlib.Path(sysconfig.get_paths()["purelib"]).glob("nvidia/cu13/include"), None)
-    return asked or str(own or ROOT / "build/toolkit/include")
+    if asked or not own:
+        return asked or str(ROOT / "build/toolkit/include")
+    return str(shutil.copytree(own, ROOT / folder / "include", dirs_exist_ok=True))
