@@ -200,6 +200,7 @@ TEST_CASE_METHOD(Pipeline, "while the kernels are held up, all buffers of both k
 TEST_CASE_METHOD(Pipeline, "no kernel begins before its copy has finished") {
   before_second_copy = &gate;
   CU_CHECK(cuMemsetD8(device_memory.address, 0xff, kDevice * kNumbers * sizeof(unsigned)));
+  CU_CHECK(cuCtxSynchronize());  // the streams of the pipeline do not wait for the default stream
   run_beside([&] {
     reads_in_the_end();
     CHECK(look(sum.address, 8) == kNumbers * value(0));
