@@ -70,7 +70,7 @@ _rename = _python("PyCapsule_SetName", ctypes.c_int, c_void_p, c_char_p)
 @_immortal
 @Destructor
 def _destroy(capsule, is_at_the_end=sys.is_finalizing):
-    """Python calls this for a capsule that is gone. A consumer that takes the tensor renames the capsule; without one, nobody else would delete it."""
+    """Python calls this when a capsule is no longer used. If the capsule still has its first name, no consumer has taken the tensor, so it is deleted here."""
     for kind in () if is_at_the_end() else (Unversioned, Versioned):
         if _is_valid(capsule, kind.NAME):
             kind.from_address(_pointer(capsule, kind.NAME)).deleter(_pointer(capsule, kind.NAME))

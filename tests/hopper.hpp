@@ -2,6 +2,7 @@
 // nvcc wrote, so the counts are the same on every device.
 #pragma once
 #include "common/cu.hpp"
+#include "tests/capability.hpp"
 #include "tests/catch.hpp"
 
 #include <fstream>
@@ -97,20 +98,6 @@ class Watched {
 
   cu::Module module_;
 };
-
-inline int compute_capability() {
-  CUdevice device;
-  int major, minor;
-  CU_CHECK(cuInit(0));
-  CU_CHECK(cuDeviceGet(&device, 0));
-  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
-  CU_CHECK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
-  return 10 * major + minor;
-}
-#define NEEDS_TMA() \
-  if (compute_capability() < 90) SKIP_TEST("the TMA needs compute capability 9.0")
-#define NEEDS_WGMMA() \
-  if (compute_capability() != 90) SKIP_TEST("wgmma needs compute capability 9.0")
 
 // A map for a matrix that is stored row by row, and for boxes whose rows of 128 bytes are swizzled.
 inline CUtensorMap swizzled_map(CUtensorMapDataType type, std::size_t element_bytes, const cu::Memory& memory, int rows,

@@ -3,6 +3,7 @@
 //   --controls   measures variants that leave something out
 //   --verify N   verifies each kernel for n = N
 //   --profile N  launches each kernel once for n = N, for a profiler
+#include "04-kernels/attribute.hpp"
 #include "04-kernels/library.hpp"
 #include "04-kernels/matrices.hpp"
 #include "04-kernels/sustained.hpp"
@@ -83,14 +84,6 @@ constexpr Rung kCandidates[] = {
     rung<Ahead<4>>("128 x 256, band 4096", "ahead_4", "", 4096, true),
 };
 constexpr int kSizes[] = {512, 1024, 2048, 4096, 8192, 16384};
-
-int attribute(CUdevice_attribute which) {
-  CUdevice device;
-  int value;
-  CU_CHECK(cuCtxGetDevice(&device));
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
 
 double tflops(double n, double seconds) { return 2 * n * n * n / seconds / 1e12; }
 

@@ -1,5 +1,6 @@
 // Launches the kernels of this lesson.
 #pragma once
+#include "04-kernels/attribute.hpp"
 #include "04-kernels/matrices.hpp"
 #include "04-kernels/tensor_map.hpp"
 #include "common/cu.hpp"
@@ -7,14 +8,6 @@
 
 #include <algorithm>
 #include <climits>
-
-inline int attribute(CUdevice_attribute which) {
-  CUdevice device;
-  int value;
-  CU_CHECK(cuCtxGetDevice(&device));
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
 
 class Launcher {
  public:

@@ -4,11 +4,11 @@
 //   --verify N   verifies each kernel for n = N
 //   --profile N  launches each kernel once for n = N, for a profiler
 #include "04-kernels/library.hpp"
+#include "04-kernels/repeated.hpp"
 #include "04-kernels/sustained.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
 #include "launcher.hpp"
-#include "repeated.hpp"
 
 #include <cstdio>
 #include <cstring>

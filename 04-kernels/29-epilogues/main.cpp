@@ -2,6 +2,7 @@
 // the product. Then products of a few rows, with tiles that several blocks share. All results are verified completely.
 //   --verify     verifies the kernels with more shapes, and measures nothing
 //   --profile    launches each kernel once, for a profiler
+#include "04-kernels/attribute.hpp"
 #include "04-kernels/library.hpp"
 #include "04-kernels/matrices.hpp"
 #include "04-kernels/sustained.hpp"
@@ -25,13 +26,6 @@ constexpr Sides kThinLarge[] = {{1, 14336, 4096}, {16, 14336, 4096}, {64, 14336,
                                 {1, 4096, 14336}, {16, 4096, 14336}, {64, 4096, 14336}};
 constexpr Sides kThinSmall[] = {{5, 256, 512}, {40, 256, 256}};
 
-int attribute(CUdevice_attribute which) {
-  CUdevice device;
-  int value;
-  CU_CHECK(cuCtxGetDevice(&device));
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
 void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 // A kernel that computes a product, and its shape.

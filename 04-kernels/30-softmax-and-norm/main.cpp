@@ -3,6 +3,8 @@
 //   --verify                only verifies small problems
 //   --profile COLUMNS ROWS  launches each kernel once, for a profiler
 //   --list COLUMNS…         prints how each kernel is launched, for beside_torch.py
+#include "04-kernels/attribute.hpp"
+#include "04-kernels/repeated.hpp"
 #include "04-kernels/sustained.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -78,14 +80,6 @@ Choice choose(Op op, const Type& type, int columns) {
     if (blocks > 0 && (!shape.aligned || bytes % 16 == 0)) return {shape, blocks};
   }
   throw std::invalid_argument("no kernel keeps rows of " + std::to_string(columns) + " elements in registers");
-}
-
-int attribute(CUdevice_attribute which) {
-  CUdevice device;
-  int value;
-  CU_CHECK(cuCtxGetDevice(&device));
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
 }
 
 // How a kernel is launched.
@@ -389,28 +383,13 @@ class Lesson {
     const std::vector<char> bits = problem.bits(op);
     const unsigned wrong = problem.wrong(op);
     problem.prepare(op);
-    launch_in_graph(problem, op, rung);
+    Repeated(1, [&](CUstream stream) { problem.launch(op, rung, stream); }).launch();
     const bool same = problem.bits(op) == bits;
     if (wrong > 0 || !same) {
       std::printf("WRONG: %s %s, %d x %d %s: ", name(op), rung.kernel, small.rows, small.columns, type.name);
       std::printf(wrong > 0 ? "%u elements\n" : "other bits in a graph\n", wrong);
     }
     return wrong == 0 && same;
-  }
-
-  static void launch_in_graph(const Problem& problem, Op op, const Rung& rung) {
-    const cu::Stream stream;
-    CUgraph graph;
-    CUgraphExec executable;
-    CU_CHECK(cuCtxSynchronize());  // the stream does not wait for the default stream, which clears the results
-    CU_CHECK(cuStreamBeginCapture(stream.handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    problem.launch(op, rung, stream.handle);
-    CU_CHECK(cuStreamEndCapture(stream.handle, &graph));
-    CU_CHECK(cuGraphInstantiate(&executable, graph, 0));
-    CU_CHECK(cuGraphLaunch(executable, stream.handle));
-    CU_CHECK(cuStreamSynchronize(stream.handle));
-    CU_CHECK(cuGraphExecDestroy(executable));
-    CU_CHECK(cuGraphDestroy(graph));
   }
 
   // Whether a small problem takes less than a millisecond.

@@ -5,6 +5,8 @@
 //   --profile N HEADS   launches each kernel once, for N queries and keys and a profiler
 //   --list              prints the kernels of the last table, for beside_torch.py
 #include "04-kernels/attention_problem.hpp"
+#include "04-kernels/attribute.hpp"
+#include "04-kernels/repeated.hpp"
 #include "04-kernels/sustained.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -67,14 +69,6 @@ constexpr Size kProblems[] = {
     {1, 1, 63, 193, 128, true, 4}, {1, 1, 1, 1, 128, false},   {1, 1, 65, 1, 128, true},
     {1, 1, 5, 0, 128, false},      {1, 1, 0, 5, 128, true},    {1, 1, 64, 65, 128, false, 30},
 };
-
-int attribute(CUdevice_attribute which) {
-  CUdevice device;
-  int value;
-  CU_CHECK(cuCtxGetDevice(&device));
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
 
 class Ladder {
  public:
@@ -215,7 +209,7 @@ class Ladder {
     const unsigned wrong = problem.compare().wrong;
     bool same = true;
     if (!bits.empty()) {
-      launch_in_graph(rung, problem);
+      Repeated(1, [&](CUstream stream) { launch(rung, problem, stream); }).launch();
       same = problem.bits() == bits;
       problem.compare();
     }
@@ -226,21 +220,6 @@ class Ladder {
       std::printf(wrong > 0 ? "%u results\n" : "other bits in a graph\n", wrong);
     }
     return wrong == 0 && same;
-  }
-
-  void launch_in_graph(const Rung& rung, const Problem& problem) const {
-    const cu::Stream stream;
-    CUgraph graph;
-    CUgraphExec executable;
-    CU_CHECK(cuCtxSynchronize());  // the stream does not wait for the default stream, which clears the results
-    CU_CHECK(cuStreamBeginCapture(stream.handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    launch(rung, problem, stream.handle);
-    CU_CHECK(cuStreamEndCapture(stream.handle, &graph));
-    CU_CHECK(cuGraphInstantiate(&executable, graph, 0));
-    CU_CHECK(cuGraphLaunch(executable, stream.handle));
-    CU_CHECK(cuStreamSynchronize(stream.handle));
-    CU_CHECK(cuGraphExecDestroy(executable));
-    CU_CHECK(cuGraphDestroy(graph));
   }
 
   bool table(const char* title, const std::vector<Rung>& rungs, const Problem& problem, double most) const {

@@ -4,6 +4,8 @@
 //   --verify            only verifies small problems
 //   --profile N HEADS   launches each kernel once, for N queries and keys and a profiler
 //   --list              prints the kernels, for beside_torch.py
+#include "04-kernels/attribute.hpp"
+#include "04-kernels/repeated.hpp"
 #include "04-kernels/sustained.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -85,14 +87,6 @@ constexpr Size kProblems[] = {
     {1, 1, 63, 193, 128, true, 4}, {1, 1, 1, 1, 128, false},  {1, 1, 65, 1, 128, true},
     {1, 1, 5, 0, 128, false},      {1, 1, 0, 5, 128, true},   {1, 1, 64, 65, 128, false, 30},
 };
-
-int attribute(CUdevice_attribute which) {
-  CUdevice device;
-  int value;
-  CU_CHECK(cuCtxGetDevice(&device));
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
 
 class Ladder {
  public:
@@ -238,7 +232,7 @@ class Ladder {
     launch(rung, problem);
     const std::vector<char> bits = problem.bits();
     problem.compare();  // clears the results
-    launch_in_graph(rung, problem);
+    Repeated(1, [&](CUstream stream) { launch(rung, problem, stream); }).launch();
     const bool same = rung.has_sums() || problem.bits() == bits;
     if (!same) std::printf("WRONG: %s: other bits in a graph\n", rung.name);
     return report(rung, problem, problem.compare().wrong(), ", in a graph") && same;
@@ -249,21 +243,6 @@ class Ladder {
     std::printf("WRONG: %s, %d x %d rows of %d elements%s%s%s: %u results\n", rung.name, size.queries, size.keys,
                 size.head, size.causal ? ", causal" : "", size.factor > 1 ? ", large scores" : "", where, wrong);
     return false;
-  }
-
-  void launch_in_graph(const Rung& rung, const GradientProblem& problem) const {
-    const cu::Stream stream;
-    CUgraph graph;
-    CUgraphExec executable;
-    CU_CHECK(cuCtxSynchronize());  // the stream does not wait for the default stream, which clears the results
-    CU_CHECK(cuStreamBeginCapture(stream.handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    launch(rung, problem, stream.handle);
-    CU_CHECK(cuStreamEndCapture(stream.handle, &graph));
-    CU_CHECK(cuGraphInstantiate(&executable, graph, 0));
-    CU_CHECK(cuGraphLaunch(executable, stream.handle));
-    CU_CHECK(cuStreamSynchronize(stream.handle));
-    CU_CHECK(cuGraphExecDestroy(executable));
-    CU_CHECK(cuGraphDestroy(graph));
   }
 
   const cu::Module module_{cu::image("kernels.ptx")};

@@ -3,6 +3,8 @@
 //   --verify                  only verifies small problems
 //   --profile REQUESTS KEYS   launches each kernel once, for a profiler
 //   --list                    prints the kernels of the last table, for beside_torch.py
+#include "04-kernels/attribute.hpp"
+#include "04-kernels/repeated.hpp"
 #include "04-kernels/sustained.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -56,14 +58,6 @@ const Size kProblems[] = {
 
 constexpr Cache kCaches[] = {{false, 2}, {true, 2}, {true, 1}};
 
-int attribute(CUdevice_attribute which) {
-  CUdevice device;
-  int value;
-  CU_CHECK(cuCtxGetDevice(&device));
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
-
 std::string requests_of(const std::vector<int>& lengths) {
   return std::to_string(lengths.size()) + (lengths.size() == 1 ? " request" : " requests");
 }
@@ -77,28 +71,6 @@ int even_blocks(int heads, int room) {
   }
   return room;
 }
-
-// A graph that consists of launches of a kernel, one after the other.
-class Graph {
- public:
-  template <class Launch>
-  Graph(int launches, const Launch& launch) {
-    const cu::Stream stream;
-    CUgraph graph;
-    CU_CHECK(cuStreamBeginCapture(stream.handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    for (int i = 0; i < launches; ++i) launch(stream.handle);
-    CU_CHECK(cuStreamEndCapture(stream.handle, &graph));
-    CU_CHECK(cuGraphInstantiate(&executable_, graph, 0));
-    CU_CHECK(cuGraphDestroy(graph));
-  }
-  ~Graph() { CU_REPORT(cuGraphExecDestroy(executable_)); }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  void launch() const { CU_CHECK(cuGraphLaunch(executable_, nullptr)); }
-
- private:
-  CUgraphExec executable_;
-};
 
 class Lesson {
  public:
@@ -216,7 +188,7 @@ class Lesson {
   template <class Launch>
   double seconds(const Launch& launch) const {
     const int launches = is_fast_ ? kLaunches : 1;
-    const Graph graph(launches, launch);
+    const Repeated graph(launches, launch);
     return sustained_seconds([&] { graph.launch(); }, is_fast_ ? kBudget : kShortBudget) / launches;
   }
   // The time to read k and v, and nothing else.
@@ -236,8 +208,7 @@ class Lesson {
     const auto o = problem.o();
     const auto lse = problem.lse();
     const unsigned wrong = problem.compare().wrong;
-    CU_CHECK(cuCtxSynchronize());  // the graph's stream does not wait for the default stream, which clears the results
-    Graph(1, [&](CUstream stream) { launch(rung, problem, stream); }).launch();
+    Repeated(1, [&](CUstream stream) { launch(rung, problem, stream); }).launch();
     const bool same = problem.o() == o && problem.lse() == lse;
     problem.compare();
     if (wrong > 0 || !same) {

@@ -6,11 +6,11 @@
 //   --profile M ROWS COLUMNS [BLOCKS]   launches each kernel once, for a profiler: M rows of x, weights of
 //                                       this size, and at most BLOCKS blocks
 #include "04-kernels/library.hpp"
+#include "04-kernels/repeated.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
 #include "problem.hpp"
-#include "repeated.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -121,7 +121,7 @@ class Ladder {
       std::printf("%-44s", rung.idea);
       for (const int m : {1, 8, 16}) {
         problem.use_rows(m);
-        print_time(repeated(rung, problem)->seconds(is_fast_ ? kRounds * kRuns : 1));
+        print_time(seconds(*repeated(rung, problem), kRounds * kRuns));
       }
       std::printf("\n");
     }
@@ -164,20 +164,26 @@ class Ladder {
     }
   }
 
+  int launches() const { return is_fast_ ? kLaunches : 1; }
   std::unique_ptr<Repeated> repeated(const Rung& rung, const Problem& problem) const {
-    return std::make_unique<Repeated>(
-        is_fast_ ? kLaunches : 1, [&](int i, CUstream stream) { problem.launch(rung, i % problem.copies(), stream); });
+    return std::make_unique<Repeated>(launches(), [&, copy = 0](CUstream stream) mutable {
+      problem.launch(rung, copy++ % problem.copies(), stream);
+    });
+  }
+  // The median time of one of the graph's launches.
+  double seconds(const Repeated& graph, int runs) const {
+    return cu::median_device_seconds([&] { graph.launch(); }, is_fast_ ? runs : 1) / launches();
   }
   // The median times of graphs that alternate; 0 for a null pointer.
   std::vector<double> alternate(const std::vector<std::unique_ptr<Repeated>>& works) const {
-    std::vector<std::vector<double>> seconds(works.size());
+    std::vector<std::vector<double>> found(works.size());
     for (int round = 0; round < (is_fast_ ? kRounds : 1); ++round) {
       for (std::size_t i = 0; i < works.size(); ++i) {
-        seconds[i].push_back(works[i] == nullptr ? 0 : works[i]->seconds(is_fast_ ? kRuns : 1));
+        found[i].push_back(works[i] == nullptr ? 0 : seconds(*works[i], kRuns));
       }
     }
     std::vector<double> medians;
-    for (auto& times : seconds) {
+    for (auto& times : found) {
       std::sort(times.begin(), times.end());
       medians.push_back(times[times.size() / 2]);
     }
@@ -195,8 +201,8 @@ class Ladder {
       if (!wrong[i]) works[i] = repeated(rungs[i], problem);
     }
     if (const CublasLt::Algorithm* const best = fastest(problem)) {
-      works.back() = std::make_unique<Repeated>(is_fast_ ? kLaunches : 1, [&](int i, CUstream stream) {
-        multiply(problem, *best, i % problem.copies(), stream);
+      works.back() = std::make_unique<Repeated>(launches(), [&, copy = 0](CUstream stream) mutable {
+        multiply(problem, *best, copy++ % problem.copies(), stream);
       });
     }
     std::vector<double> times = alternate(works);
@@ -237,7 +243,7 @@ class Ladder {
     const unsigned wrong = problem.wrong(rung.rounded);
     const bool untouched = std::all_of(bits.begin() + std::ptrdiff_t{2} * shape.m * shape.rows, bits.end(),
                                        [](char byte) { return byte == '\xff'; });
-    Repeated(1, [&](int, CUstream stream) { problem.launch(rung, 0, stream); }).run();
+    Repeated(1, [&](CUstream stream) { problem.launch(rung, 0, stream); }).launch();
     const bool same = problem.bits() == bits;
     if (wrong == 0 && same && untouched) return true;
     std::printf("WRONG: %s, %d x %d weights, %d rows of x: ", rung.name, shape.rows, shape.columns, shape.m);

@@ -1,5 +1,6 @@
 // The matrices of one product, launches of its kernels, and the comparison of results with double precision.
 #pragma once
+#include "04-kernels/attribute.hpp"
 #include "common/cu.hpp"
 #include "shape.hpp"
 
@@ -24,14 +25,6 @@ struct Shape {
   int m, rows, columns, blocks = 0;
   double bytes() const { return double(rows) * columns * (0.5 + 2.0 / kGroup) + 2.0 * m * (columns + rows); }
 };
-
-inline int attribute(CUdevice_attribute which) {
-  CUdevice device;
-  int value;
-  CU_CHECK(cuCtxGetDevice(&device));
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
 
 // The images of the lesson. Only compute capability 9.0 and later can load the second one.
 struct Kernels {

@@ -3,7 +3,7 @@
     make wheel                   all of them, in build/wheel
     make wheel TARGET=aarch64    one wheel, or TARGET=sources
 
-They are built in an environment of their own, to which pip fetches the compiler, zig (90 MB), and NVIDIA's headers (50 MB, with the compiler that some of them come with).
+They are built in an environment of their own, to which pip fetches the compiler, zig (90 MB), and NVIDIA's headers (50 MB, because some of them are packaged with the compiler).
 """
 
 from __future__ import annotations

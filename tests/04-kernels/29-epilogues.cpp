@@ -3,6 +3,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/simulated.hpp"
 #include "tests/traffic.hpp"
@@ -124,17 +125,6 @@ auto observed(Look look) {
   CU_CHECK(cuCtxSynchronize());
   return look(traffic);
 }
-
-bool has_mma() {
-  CUdevice device;
-  int major;
-  CU_CHECK(cuInit(0));
-  CU_CHECK(cuDeviceGet(&device, 0));
-  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
-  return major >= 8;
-}
-#define NEEDS_MMA() \
-  if (!has_mma()) SKIP_TEST("mma with bfloat16 needs compute capability 8.0")
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
 #include "tests/simulated.hpp"
@@ -179,20 +180,6 @@ bool is_right(const Size& size) {
   const Problem::Wrong found = wrong(size);
   return found.k + found.v == 0;
 }
-
-int attribute(CUdevice_attribute which, CUdevice device) {
-  int value;
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
-bool has_mma() {
-  CUdevice device;
-  CU_CHECK(cuInit(0));
-  CU_CHECK(cuDeviceGet(&device, 0));
-  return attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) >= 8;
-}
-#define NEEDS_MMA() \
-  if (!has_mma()) SKIP_TEST("mma with bfloat16 needs compute capability 8.0")
 
 }  // namespace
 

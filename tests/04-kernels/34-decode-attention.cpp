@@ -1,8 +1,10 @@
 // Checks the learner's kernel decode() (exercise of 04-kernels/34-decode-attention).
 #include "04-kernels/34-decode-attention/shape.hpp"
+#include "04-kernels/attribute.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
 #include "tests/simulated.hpp"
@@ -200,20 +202,6 @@ auto observed(Look look) {
   return look(kernel);
 }
 
-int attribute(CUdevice_attribute which, CUdevice device) {
-  int value;
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
-bool has_mma() {
-  CUdevice device;
-  CU_CHECK(cuInit(0));
-  CU_CHECK(cuDeviceGet(&device, 0));
-  return attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) >= 8;
-}
-#define NEEDS_MMA() \
-  if (!has_mma()) SKIP_TEST("mma with bfloat16 needs compute capability 8.0")
-
 }  // namespace
 
 TEST_CASE("one block and one page: every element of o is right") {
@@ -332,7 +320,7 @@ TEST_CASE("on a GPU, the kernel reaches 40% of the speed of the lesson's kernel"
                 pitch,
                 1,
                 scale};
-  const unsigned blocks = kBlocks * attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device);
+  const unsigned blocks = kBlocks * attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   void* of_lesson[] = {&decode};
   CU_CHECK(cuFuncSetAttribute(even, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kSharedBytes<S>));
   const double least = cu::median_device_seconds([&] {

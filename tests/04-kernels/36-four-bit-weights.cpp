@@ -1,6 +1,7 @@
 // Checks the learner's kernel four_bit() (exercise of 04-kernels/36-four-bit-weights).
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
 #include "tests/traffic.hpp"
@@ -139,17 +140,6 @@ auto observed(Look look) {
 double executed(const std::string& mnemonic, const std::string& modifier = "") {
   return observed<Counted>([&](const Counted& counted) { return counted.executed_by_warps(mnemonic, modifier); });
 }
-
-bool has_mma() {
-  CUdevice device;
-  int major;
-  CU_CHECK(cuInit(0));
-  CU_CHECK(cuDeviceGet(&device, 0));
-  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
-  return major >= 8;
-}
-#define NEEDS_MMA() \
-  if (!has_mma()) SKIP_TEST("mma with bfloat16 needs compute capability 8.0")
 
 }  // namespace
 

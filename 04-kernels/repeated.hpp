@@ -2,8 +2,6 @@
 #pragma once
 #include "common/cu.hpp"
 
-#include <utility>
-
 class Repeated {
  public:
   // `work` enqueues itself in the stream that it gets.
@@ -12,19 +10,18 @@ class Repeated {
     const cu::Stream stream;
     CU_CHECK(cuStreamBeginCapture(stream.handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     for (int i = 0; i < times; ++i) work(stream.handle);
-    CU_CHECK(cuStreamEndCapture(stream.handle, &graph_));
-    CU_CHECK(cuGraphInstantiate(&executable_, graph_, 0));
+    CUgraph graph;
+    CU_CHECK(cuStreamEndCapture(stream.handle, &graph));
+    CU_CHECK(cuGraphInstantiate(&executable_, graph, 0));
+    CU_CHECK(cuGraphDestroy(graph));
   }
-  ~Repeated() {
-    cuGraphExecDestroy(executable_);
-    cuGraphDestroy(graph_);
-  }
+  ~Repeated() { CU_REPORT(cuGraphExecDestroy(executable_)); }  // a launch that is in progress completes
   Repeated(const Repeated&) = delete;
   Repeated& operator=(const Repeated&) = delete;
 
+  // In the default stream.
   void launch() const { CU_CHECK(cuGraphLaunch(executable_, nullptr)); }
 
  private:
-  CUgraph graph_ = nullptr;
   CUgraphExec executable_ = nullptr;
 };
