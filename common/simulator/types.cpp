@@ -11,7 +11,7 @@ enum Class : u8 { kBits, kUnsigned, kSigned, kFloat, kOpaque };
 
 struct TypeInfo {
   Type type;
-  const char* name;
+  std::string_view name;
   u32 bits;
   Class kind;
 };
@@ -83,7 +83,7 @@ u32 bits(Type type) { return info(type).bits; }
 bool is_signed(Type type) { return info(type).kind == kSigned; }
 bool is_unsigned(Type type) { return info(type).kind == kUnsigned; }
 bool is_float(Type type) { return info(type).kind == kFloat; }
-const char* name(Type type) { return info(type).name; }
+const char* name(Type type) { return info(type).name.data(); }
 
 Type type_named(std::string_view name) {
   if (name.empty()) return Type::none;

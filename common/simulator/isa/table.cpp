@@ -61,11 +61,13 @@ Choice parse_choice(std::string_view text, u32 group) {
   return choice;
 }
 
+std::string_view opcode_of(std::string_view syntax) { return syntax.substr(0, syntax.find_first_of(".{")); }
+
 // "add{.rnd}{.ftz}.f32"
 Syntax parse_syntax(std::string_view text) {
   Syntax syntax;
-  std::size_t at = std::min(text.find_first_of(".{"), text.size());
-  syntax.opcode = text.substr(0, at);
+  syntax.opcode = opcode_of(text);
+  std::size_t at = syntax.opcode.size();
   u32 group = 0;
   while (at < text.size()) {
     if (text[at] == '{' && group == 0) {
@@ -92,10 +94,20 @@ struct Entry {
   std::vector<OperandRule> operands;
 };
 
-struct Table {
-  std::unordered_map<std::string_view, std::vector<Entry>> by_opcode;
-  std::set<std::string_view> words;  // every modifier and type of every row
+// The rows of one opcode, taken apart when a program first has it: most programs have a few of the opcodes.
+struct Opcode {
+  std::vector<const Row*> rows;
+  std::once_flag once;
+  std::vector<Entry> entries;
+
+  const std::vector<Entry>& taken_apart() {
+    std::call_once(once, [this] {
+      for (const Row* row : rows) entries.push_back({row, parse_syntax(row->syntax), rules(*row)});
+    });
+    return entries;
+  }
 };
+using Table = std::unordered_map<std::string_view, Opcode>;
 
 std::vector<std::span<const Row>> families() {
 #define CUDASIM_ROWS_OF(family) family##_rows(),
@@ -103,22 +115,28 @@ std::vector<std::span<const Row>> families() {
 #undef CUDASIM_ROWS_OF
 }
 
-const Table& table() {
-  static const Table& made = *new Table([] {  // threads may still load modules when the program ends
-    Table t;
+Table& table() {
+  static Table& made = *[] {  // threads may still load modules when the program ends
+    auto* t = new Table;
     for (const auto family : families()) {
-      for (const Row& row : family) {
-        Entry entry{&row, parse_syntax(row.syntax), rules(row)};
-        for (const Choice& choice : entry.syntax.choices) {
-          t.words.insert(choice.alternatives.begin(), choice.alternatives.end());
-        }
-        auto& entries = t.by_opcode[entry.syntax.opcode];
-        entries.push_back(std::move(entry));
-      }
+      for (const Row& row : family) (*t)[opcode_of(row.syntax)].rows.push_back(&row);
     }
     return t;
-  }());
+  }();
   return made;
+}
+
+// Whether any row of any opcode has this modifier or type.
+bool is_known(std::string_view word) {
+  for (auto& [name, opcode] : table()) {
+    for (const Entry& entry : opcode.taken_apart()) {
+      for (const Choice& choice : entry.syntax.choices) {
+        if (std::find(choice.alternatives.begin(), choice.alternatives.end(), word) != choice.alternatives.end())
+          return true;
+      }
+    }
+  }
+  return false;
 }
 
 constexpr std::string_view kSpaces[] = {"const",       "global", "local",       "param",          "param::entry",
@@ -206,7 +224,7 @@ std::string refuse_in_space(std::string_view opcode, const std::vector<Entry>& e
 // Why no row of `opcode` takes these words.
 std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, std::span<const std::string> words) {
   for (const std::string& word : words) {
-    if (table().words.count(word) == 0) return "Unknown modifier '." + word + "'";
+    if (!is_known(word)) return "Unknown modifier '." + word + "'";
   }
   std::set<std::string_view> admitted;
   for (const Entry& entry : entries) {
@@ -246,15 +264,16 @@ constexpr std::string_view kNotSimulated[] = {"tcgen05", "clusterlaunchcontrol",
 
 Match search(std::string_view opcode, std::span<const std::string> words) {
   Match match;
-  const auto found = table().by_opcode.find(opcode);
-  if (found == table().by_opcode.end()) {
+  const auto found = table().find(opcode);
+  if (found == table().end()) {
     const bool known = std::find(std::begin(kNotSimulated), std::end(kNotSimulated), opcode) != std::end(kNotSimulated);
     match.not_simulated = known;
     match.refusal = known ? "Instruction " + quoted(opcode) + " is not simulated"
                           : "Not a name of any known instruction: " + quoted(opcode);
     return match;
   }
-  for (const Entry& entry : found->second) {
+  const std::vector<Entry>& entries = found->second.taken_apart();
+  for (const Entry& entry : entries) {
     Form form;
     form.opcode = entry.syntax.opcode;
     if (!fits(entry.syntax, words, &form)) continue;
@@ -263,7 +282,7 @@ Match search(std::string_view opcode, std::span<const std::string> words) {
     match.form = std::move(form);
     return match;
   }
-  match.refusal = refuse(opcode, found->second, words);
+  match.refusal = refuse(opcode, entries, words);
   return match;
 }
 

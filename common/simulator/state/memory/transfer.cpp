@@ -92,7 +92,7 @@ class Staging {
       buffer_ = std::move(free.buffers.back());
       free.buffers.pop_back();
     } else {
-      buffer_ = std::make_unique<std::byte[]>(kStaging);
+      buffer_ = std::make_unique_for_overwrite<std::byte[]>(kStaging);
     }
   }
   ~Staging() {
