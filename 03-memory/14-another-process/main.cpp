@@ -5,6 +5,7 @@
 #include "common/processes.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <thread>
 #include <tuple>
 

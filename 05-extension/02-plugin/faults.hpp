@@ -2,6 +2,7 @@
 #pragma once
 #include "05-extension/02-plugin/host.hpp"
 
+#include <cstdint>
 #include <stdexcept>
 
 namespace faults {
