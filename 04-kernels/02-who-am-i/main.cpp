@@ -83,13 +83,31 @@ bool warps(const cu::Module& module) {
   return as_computed;
 }
 
+// Launches single blocks of three shapes and prints which of them the driver accepts. Returns whether it rejects only
+// the one whose size in z exceeds the limit.
+bool shapes(const cu::Module& module) {
+  std::printf("\nshapes: 1 block of at most 1024 threads\n");
+  cu::Memory memory(1024 * sizeof(Thread));
+  void* arguments[] = {&memory.address};
+  bool as_expected = true;
+  for (const Shape block : {Shape{1024, 1, 1}, Shape{32, 32, 1}, Shape{1, 1, 128}}) {
+    const CUresult result = cuLaunchKernel(module.function("record_thread"), 1, 1, 1, block.x, block.y, block.z, 0,
+                                           nullptr, arguments, nullptr);
+    std::printf("  %4u x %2u x %3u = %4u threads  %s\n", block.x, block.y, block.z, block.count(), cu::name(result));
+    as_expected = as_expected && result == (block.z > 64 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+  }
+  CU_CHECK(cuCtxSynchronize());
+  return as_expected;
+}
+
 int main() try {
   cu::Primary context;
   cu::Module module(cu::image("kernels.ptx"));
   one_dimension(module);
   two_dimensions(module);
   three_dimensions(module);
-  return warps(module) ? 0 : 1;
+  const bool as_computed = warps(module);
+  return shapes(module) && as_computed ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
