@@ -41,6 +41,15 @@ TORCH_NEEDS = ("torch", "triton", "numba")  # PyTorch, and what is looked for wi
 ASK_TORCH = """import os, torch
 print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.path.dirname(torch.__file__))"""
 
+# The compiler's module is imported, too, because a NumPy that is too new fails only there. Old versions do not have it.
+NUMBA_WORKS = """import numpy, cuda.core, _numba_cuda_redirector
+from numba import cuda
+try:
+    import numba.cuda.np.arrayobj
+except ModuleNotFoundError:
+    pass
+cuda.jit"""
+
 
 def users_python() -> str:
     """The python3 that the environment was made from."""
@@ -90,6 +99,11 @@ class Environment:
 
     def runs(self, code: str) -> bool:
         return bool(output(ENVIRONMENT / "bin/python3", "-W", "ignore", "-c", f"{code}; print('yes')"))
+
+    def last_words(self, code: str) -> str:
+        """The last line of the error message with which this code ends."""
+        ran = subprocess.run([ENVIRONMENT / "bin/python3", "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
+        return (ran.stderr.splitlines() or ["it prints nothing"])[-1].rstrip(".")
 
     def add(self, name: str, folder: pathlib.Path) -> None:
         self.folders[name] = folder
@@ -174,8 +188,7 @@ def find_torch(environment: Environment) -> dict[str, str]:
     environment.add("pytorch", folder)
     if found := look_at_torch():
         return found
-    ran = subprocess.run([ENVIRONMENT / "bin/python3", "-c", "import torch"], capture_output=True, text=True, check=False)
-    raise Missing(f"the PyTorch in {folder} does not start: {(ran.stderr.splitlines() or ['it prints nothing'])[-1]}", "Remove that folder and try again.")
+    raise Missing(f"the PyTorch in {folder} does not start: {environment.last_words('import torch')}", "Remove that folder and try again.")
 
 
 def find_torchvision(environment: Environment, torch: str) -> dict[str, str]:
@@ -218,15 +231,16 @@ def find_triton(environment: Environment, torch: str) -> dict[str, str]:
 
 def find_numba(environment: Environment) -> dict[str, str]:
     """numba-cuda and cuda-core for lesson 05-08: the user's own, or the pinned ones. They use the numpy that is here."""
-    works = "import numpy, cuda.core, _numba_cuda_redirector; from numba import cuda; cuda.jit"
-    if environment.runs(works):
+    if environment.runs(NUMBA_WORKS):
         return {"NUMBA": "yes"}
     what = "Fetching numba-cuda and cuda-core for lesson 05-08 (80 MB to download, 280 MB on disk)."
     folder = f"numba-{TAG}-{zlib.crc32(''.join(pins('numba')).encode()):08x}"
     environment.add("numba", fetch.fetch(folder, 500, "numba-cuda", what, lambda part: fetch.pip(part, "--no-deps", *pins("numba"))))
-    if environment.runs(works):
+    if environment.runs(NUMBA_WORKS):
         return {"NUMBA": "yes"}
-    raise Missing("the numba-cuda that was fetched does not start in this Python")
+    why = environment.last_words(NUMBA_WORKS)
+    older = f"It may need an older NumPy. {pip_advice('-r common/requirements/numpy.txt')}. Until then, lesson 05-08 is skipped."
+    raise Missing(f"the numba-cuda that was fetched does not work here: {why}", older if "numpy" in why.lower() else "Lesson 05-08 is skipped.")
 
 
 def find_python(needs: list[str]) -> dict[str, str]:

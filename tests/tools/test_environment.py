@@ -110,6 +110,19 @@ def test_triton_and_numba_are_fetched_only_for_lessons_that_import_them(house, v
     assert ("--no-deps triton==3.7.1" in (house.folder / "asked").read_text()) == bool(found)
 
 
+def test_a_numpy_that_is_too_new_for_numba_is_told(house):
+    torch = TORCH.format(string=True).replace("\n", "\\n").replace('"', '\\"')
+    house.packages(
+        f'case "$*" in *pytorch.txt*) mkdir -p $target/torch; printf "{torch}" > $target/torch/__init__.py ;; '
+        "*numba==*) mkdir -p $target/numba/cuda/np $target/cuda/core; touch $target/numpy.py $target/_numba_cuda_redirector.py; "
+        'echo "jit = None" > $target/numba/cuda/__init__.py; echo "import numpy; numpy.row_stack" > $target/numba/cuda/np/arrayobj.py ;; esac\n'
+    )
+    ended = house.set_up("torch", "numba", CUDA_HOME=str(house.toolkit("cuda")))
+    reason = "the numba-cuda that was fetched does not work here: AttributeError: module 'numpy' has no attribute 'row_stack'"
+    assert house.found()["WITHOUT_NUMBA"] == reason.replace("'", "_") and house.found()["NUMBA"] == "", house.found()
+    assert f"{reason}. It may need an older NumPy. Type: " in ended.stderr and "numpy.txt. Until then, lesson 05-08 is skipped." in ended.stderr, ended.stderr
+
+
 def test_a_pytorch_that_does_not_start_is_told_with_its_last_words(house):
     house.packages('mkdir -p $target/torch; echo "raise ImportError(\\"libcudart.so.13: no such file\\")" > $target/torch/__init__.py\n')
     ended = house.set_up("torch", CUDA_HOME=str(house.toolkit("cuda")))
