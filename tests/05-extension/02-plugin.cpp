@@ -1,89 +1,190 @@
-// Judges backward_columns(): launches it and computes the same on the host.
-#include "common/cu.hpp"
+// Judges the plugin of the exercise as a strict host would.
+#include "05-extension/02-plugin/center.h"
+#include "05-extension/02-plugin/host.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
 
-#include <algorithm>
-#include <vector>
-
 namespace {
 
-using Floats = std::vector<float>;
+using host::Array;
+using host::Floats;
+using host::Gate;
+using host::kUntouched;
 
-// Small whole numbers, whose sums are exact in any order.
-struct Op {
-  static constexpr unsigned spare = 512;
-  static constexpr float untouched = -7;
+struct Library {
+  CUlibrary handle = nullptr;
 
+  Library() {
+    CU_THROW(
+        cuLibraryLoadFromFile(&handle, cu::image("kernels.ptx").c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  }
+  ~Library() { CU_REPORT(cuLibraryUnload(handle)); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+};
+
+// A plugin, attached and prepared for a matrix, and the arrays that it gets. The numbers are small and whole, so that
+// their sums are exact in any order.
+struct Matrix {
   unsigned rows, columns, count;
-  cu::Context context;
-  cu::Module module{cu::image("exercise.ptx")};
-  Floats x, g, dx, db;
+  center* execution = nullptr;
+  Floats numbers;
+  Array x, y, workspace;
 
-  Op() : Op(311, 12) {}  // not multiples of the size of a block or a warp
+  Matrix(const Library& library, unsigned of_rows, unsigned of_columns)
+      : rows(of_rows),
+        columns(of_columns),
+        count(rows * columns),
+        x(made()),
+        y(Floats(count, kUntouched)),
+        workspace(Floats(attach(library), kUntouched)) {}
+  ~Matrix() { center_detach(execution); }
+  Matrix(const Matrix&) = delete;
+  Matrix& operator=(const Matrix&) = delete;
 
-  Op(unsigned of_rows, unsigned of_columns) : rows(of_rows), columns(of_columns), count(rows * columns) {
-    for (unsigned i = 0; i < count; ++i) {
-      x.push_back(static_cast<float>(i % 13) - 6);
-      g.push_back(static_cast<float>(i % 7) - 2);
-    }
-    // All arrays are longer than the length that the op receives, so that an extra thread does no harm but is detected.
-    const Floats padding(spare, 1.0f);
-    Floats x_padded = x, g_padded = g, dx_before(count + spare, untouched), db_before(columns + spare, untouched);
-    x_padded.insert(x_padded.end(), padding.begin(), padding.end());
-    g_padded.insert(g_padded.end(), padding.begin(), padding.end());
-    std::fill_n(db_before.begin(), columns, 0.0f);
-
-    cu::Memory device_x(bytes(x_padded)), device_g(bytes(g_padded)), device_dx(bytes(dx_before)),
-        device_db(bytes(db_before));
-    CU_THROW(cuMemcpyHtoD(device_x.address, x_padded.data(), bytes(x_padded)));
-    CU_THROW(cuMemcpyHtoD(device_g.address, g_padded.data(), bytes(g_padded)));
-    CU_THROW(cuMemcpyHtoD(device_dx.address, dx_before.data(), bytes(dx_before)));
-    CU_THROW(cuMemcpyHtoD(device_db.address, db_before.data(), bytes(db_before)));
-    unsigned width = columns, elements = count;
-    void* arguments[] = {&device_x.address, &device_g.address, &device_dx.address, &device_db.address, &width,
-                         &elements};
-    const CUfunction kernel = module.function("backward_columns");
-    CU_THROW(cuLaunchKernel(kernel, (count + 255) / 256, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr));
-    CU_THROW(cuCtxSynchronize());
-    dx.resize(dx_before.size());
-    db.resize(db_before.size());
-    CU_THROW(cuMemcpyDtoH(dx.data(), device_dx.address, bytes(dx)));
-    CU_THROW(cuMemcpyDtoH(db.data(), device_db.address, bytes(db)));
+  int enqueue(CUstream stream) const {
+    return center_enqueue(execution, x.memory.address, y.memory.address, workspace.memory.address, stream);
   }
 
-  static std::size_t bytes(const Floats& numbers) { return numbers.size() * sizeof(float); }
+  bool is_right() const {
+    const Floats found = y.read();
+    for (unsigned i = 0; i < count; ++i) {
+      float sum = 0;
+      for (unsigned c = 0; c < columns; ++c) sum += numbers[i / columns * columns + c];
+      if (found[i] != numbers[i] - sum / static_cast<float>(columns)) return false;
+    }
+    return true;
+  }
+
+ private:
+  const Floats& made() {
+    for (unsigned i = 0; i < count; ++i) numbers.push_back(static_cast<float>(i * 7 % 23));
+    return numbers;
+  }
+
+  // How many floats the host allocates as the workspace.
+  std::size_t attach(const Library& library) {
+    REQUIRE(center_attach(&execution, library.handle) == CUDA_SUCCESS);
+    REQUIRE(center_prepare(execution, rows, columns) == CUDA_SUCCESS);
+    return center_workspace(execution) / sizeof(float);
+  }
 };
+
+struct Host {
+  cu::Context context;
+  Library library;
+  cu::Stream stream;
+  Matrix matrix{library, 37, 64};
+
+  void call_and_wait() {
+    REQUIRE(matrix.enqueue(stream.handle) == CUDA_SUCCESS);
+    CU_THROW(cuStreamSynchronize(stream.handle));
+  }
+};
+
+bool is_untouched(const Floats& numbers, std::size_t from) {
+  return std::all_of(numbers.begin() + static_cast<std::ptrdiff_t>(from), numbers.end(),
+                     [](float number) { return number == kUntouched; });
+}
+
+// Captures a call in the mode in which neither allocations nor waits are permitted, and counts the nodes by their type.
+void capture_without_allocation(const Host& host) {
+  CUgraph graph = nullptr;
+  CU_THROW(cuStreamBeginCapture(host.stream.handle, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  const int code = host.matrix.enqueue(host.stream.handle);
+  const CUresult ended = cuStreamEndCapture(host.stream.handle, &graph);
+  const host::Graph owner(graph, cuGraphDestroy);
+  CAPTURE(code, ended);
+  REQUIRE((code == CUDA_SUCCESS && ended == CUDA_SUCCESS));
+  std::size_t count = 0;
+  CU_THROW(cuGraphGetNodes(graph, nullptr, &count));
+  std::vector<CUgraphNode> nodes(count);
+  CU_THROW(cuGraphGetNodes(graph, nodes.data(), &count));
+  for (CUgraphNode node : nodes) {
+    CUgraphNodeType type;
+    CU_THROW(cuGraphNodeGetType(node, &type));
+    REQUIRE(type != CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+  }
+}
 
 }  // namespace
 
-TEST_CASE_METHOD(Op, "dx is 2 x g") {
-  for (unsigned i = 0; i < count; ++i) {
-    CAPTURE(i, x[i], g[i]);
-    REQUIRE(dx[i] == 2 * x[i] * g[i]);
-  }
+TEST_CASE_METHOD(Host, "y is x minus the mean of its row") {
+  matrix.workspace.write(Floats(matrix.workspace.count, 0));
+  call_and_wait();
+  REQUIRE(matrix.is_right());
+  REQUIRE(is_untouched(matrix.y.read(), matrix.count));
 }
 
-TEST_CASE_METHOD(Op, "db is the sum of g over each column") {
-  for (unsigned c = 0; c < columns; ++c) {
-    float sum = 0;
-    for (unsigned r = 0; r < rows; ++r) sum += g[r * columns + c];
-    CAPTURE(c);
-    REQUIRE(db[c] == sum);
-  }
+TEST_CASE_METHOD(Host, "the contents of the workspace don't matter") {
+  call_and_wait();
+  REQUIRE(matrix.is_right());
+  call_and_wait();  // another call finds what the first one left there
+  REQUIRE(matrix.is_right());
 }
 
-TEST_CASE("there may be more columns than a block has threads") {
-  const Op wide(5, 1000);
-  for (unsigned c = 0; c < wide.columns; ++c) {
-    float sum = 0;
-    for (unsigned r = 0; r < wide.rows; ++r) sum += wide.g[r * wide.columns + c];
-    CAPTURE(c);
-    REQUIRE(wide.db[c] == sum);
-  }
+TEST_CASE_METHOD(Host, "the workspace is as large as the plugin says") {
+  call_and_wait();
+  REQUIRE(is_untouched(matrix.workspace.read(), matrix.workspace.count));
 }
 
-TEST_CASE_METHOD(Op, "nothing past the last element is touched") {
-  for (unsigned i = count; i < dx.size(); ++i) REQUIRE(dx[i] == untouched);
-  for (unsigned c = columns; c < db.size(); ++c) REQUIRE(db[c] == untouched);
+TEST_CASE_METHOD(Host, "a call works only in the caller's stream") {
+  Gate gate(stream.handle);
+  REQUIRE(matrix.enqueue(stream.handle) == CUDA_SUCCESS);
+  // A copy in the default stream, which finds what has been written in other streams.
+  const bool untouched = is_untouched(matrix.y.read(), 0) && is_untouched(matrix.workspace.read(), 0);
+  REQUIRE(untouched);
+}
+
+TEST_CASE_METHOD(Host, "a call doesn't wait for the GPU") {
+  Gate gate(stream.handle);
+  REQUIRE(matrix.enqueue(stream.handle) == CUDA_SUCCESS);
+  REQUIRE(gate.is_closed());
+}
+
+TEST_CASE_METHOD(Host, "a call allocates no memory") { capture_without_allocation(*this); }
+
+TEST_CASE_METHOD(Host, "each execution has a shape of its own") {
+  const Matrix smaller(library, 3, 5);
+  call_and_wait();
+  REQUIRE(matrix.is_right());
+  REQUIRE(smaller.enqueue(stream.handle) == CUDA_SUCCESS);
+  CU_THROW(cuStreamSynchronize(stream.handle));
+  REQUIRE(smaller.is_right());
+}
+
+TEST_CASE_METHOD(Host, "any context may be current") {
+  int code;
+  {
+    const cu::Context other;  // is now current
+    code = matrix.enqueue(stream.handle);
+  }
+  REQUIRE(code == CUDA_SUCCESS);
+  CU_THROW(cuStreamSynchronize(stream.handle));
+  REQUIRE(matrix.is_right());
+}
+
+TEST_CASE_METHOD(Host, "a matrix without elements is not an error") {
+  const auto [rows, columns] = GENERATE(std::pair(0, 64), std::pair(37, 0), std::pair(0, 0));
+  CAPTURE(rows, columns);
+  REQUIRE(center_prepare(matrix.execution, rows, columns) == CUDA_SUCCESS);
+  REQUIRE(center_enqueue(matrix.execution, 0, 0, 0, stream.handle) == CUDA_SUCCESS);
+}
+
+TEST_CASE_METHOD(Host, "an impossible shape is rejected with a code") {
+  REQUIRE(center_prepare(matrix.execution, -2, 64) != CUDA_SUCCESS);
+  REQUIRE(center_prepare(matrix.execution, 64, -2) != CUDA_SUCCESS);
+  REQUIRE(center_prepare(matrix.execution, int64_t{1} << 20, int64_t{1} << 20) != CUDA_SUCCESS);
+  REQUIRE(center_prepare(matrix.execution, int64_t{1} << 32 | 37, 64) != CUDA_SUCCESS);
+  call_and_wait();  // a rejected shape changes nothing
+  REQUIRE(matrix.is_right());
+}
+
+TEST_CASE_METHOD(Host, "missing arguments are rejected with a code") {
+  const CUdeviceptr x = matrix.x.memory.address, y = matrix.y.memory.address, w = matrix.workspace.memory.address;
+  REQUIRE(center_enqueue(nullptr, x, y, w, stream.handle) != CUDA_SUCCESS);
+  REQUIRE(center_enqueue(matrix.execution, 0, y, w, stream.handle) != CUDA_SUCCESS);
+  REQUIRE(center_enqueue(matrix.execution, x, 0, w, stream.handle) != CUDA_SUCCESS);
+  REQUIRE(center_enqueue(matrix.execution, x, y, 0, stream.handle) != CUDA_SUCCESS);
+  CU_THROW(cuStreamSynchronize(stream.handle));
 }
