@@ -35,7 +35,7 @@ $(foreach lesson,$(LESSONS_WITH_RULES),$(eval $(call use_extras,$(lesson))))
 # For each "Break it" edit that a lesson's text suggests, `make test` writes a copy, build/texts/<chapter>/<lesson>/<n>/main.cpp.
 
 # For edited copies and wrong solutions, which nobody debugs or measures: they compile in half the time.
-QUICK_FLAGS = $(filter-out -g -O2,$(LESSON_FLAGS)) -O1
+QUICK_FLAGS = $(filter-out -g -O2,$(LESSON_FLAGS)) -O0
 compile_quickly = $(CXX) $(QUICK_FLAGS) $(PARSED_QUICK:%.gch=-include %)
 # This linker needs a third of the other's time. An exercise gets the usual one, because a learner reads its messages.
 QUICK_LINK := $(if $(shell command -v ld.gold),-fuse-ld=gold)
