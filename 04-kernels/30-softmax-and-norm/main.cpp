@@ -49,7 +49,7 @@ struct Plan {
   bool whole;    // whether one block takes rows of up to 64 KB
   Shape shared;  // for rows that several blocks share
 };
-constexpr Plan kPlans[][2] = {{{true, kAheadLong}, {true, kAheadLong}},  // float, bfloat16
+constexpr Plan kPlans[][2] = {{{true, kAheadLong}, {true, kCluster}},  // float, bfloat16
                               {{true, kAhead}, {false, kAhead}},
                               {{true, kAhead}, {true, kAhead}}};
 
