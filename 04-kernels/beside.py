@@ -12,6 +12,7 @@ import torch
 TOKENS, WIDTH = 16384, 2048  # rows in all batches together, elements of a row in all heads together
 ROUNDS, MILLISECONDS = 5, 60.0
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8  # CU_FUNC_ATTRIBUTE_…
+CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_…
 
 
 class Attention(ctypes.Structure):
@@ -23,6 +24,19 @@ class Attention(ctypes.Structure):
         ("scale", ctypes.c_float),
         ("causal", ctypes.c_bool),
     ]
+
+
+class LaunchAttribute(ctypes.Structure):
+    """CUlaunchAttribute."""
+
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_char * 4), ("value", ctypes.c_uint * 16)]
+
+
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = [*((name, ctypes.c_uint) for name in ("gx", "gy", "gz", "bx", "by", "bz", "shared")), ("stream", ctypes.c_void_p)]
+    _fields_ += [("attributes", ctypes.POINTER(LaunchAttribute)), ("count", ctypes.c_uint)]
 
 
 class Driver:
@@ -46,9 +60,18 @@ class Driver:
 
     def launch(self, function, grid, threads, shared_bytes, arguments):
         """Launches in PyTorch's stream. The arguments are objects of ctypes."""
-        arguments = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
+        addresses = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))  # `arguments` must outlive the call
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        self.check(self.library.cuLaunchKernel(function, *grid, threads, 1, 1, shared_bytes, stream, arguments, None))
+        self.check(self.library.cuLaunchKernel(function, *grid, threads, 1, 1, shared_bytes, stream, addresses, None))
+
+    def launch_clusters(self, function, blocks, threads, shared_bytes, cluster, arguments):
+        """The same for clusters of so many blocks in x."""
+        attribute = LaunchAttribute(CLUSTER_DIMENSION)
+        attribute.value[0], attribute.value[1], attribute.value[2] = cluster, 1, 1
+        stream = torch.cuda.current_stream().cuda_stream
+        config = LaunchConfig(blocks, 1, 1, threads, 1, 1, shared_bytes, stream, ctypes.pointer(attribute), int(cluster > 1))
+        addresses = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
+        self.check(self.library.cuLaunchKernelEx(ctypes.byref(config), function, addresses, None))
 
 
 def milliseconds(work, budget):

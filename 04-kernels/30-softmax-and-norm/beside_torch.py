@@ -21,7 +21,6 @@ COLUMNS = [1 << exponent for exponent in range(10, 18)]
 ODD_COLUMNS = [1, 7, 1023, 1024, 1025, 8193, 16392, 100_000]
 SUM_COLUMNS, SUM_THREADS = 32, 1024  # as in shape.hpp
 beside.MILLISECONDS = 10.0  # a kernel takes less than one
-CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_…
 POINTERS = ("x", "residual", "weight", "y", "h", "dy", "dh", "dx", "parts")
 
 
@@ -29,17 +28,6 @@ class Rows(ctypes.Structure):
     """The kernels' argument, as in shape.hpp."""
 
     _fields_ = [*((name, ctypes.c_void_p) for name in POINTERS), *((name, ctypes.c_int) for name in ("rows", "columns")), ("epsilon", ctypes.c_float)]
-
-
-class Attribute(ctypes.Structure):
-    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_char * 4), ("value", ctypes.c_uint * 16)]
-
-
-class Config(ctypes.Structure):
-    """CUlaunchConfig."""
-
-    _fields_ = [*((name, ctypes.c_uint) for name in ("gx", "gy", "gz", "bx", "by", "bz", "shared")), ("stream", ctypes.c_void_p)]
-    _fields_ += [("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
 
 
 def softmax(t):
@@ -97,15 +85,11 @@ def ours(driver, op, launch, tensors):
         buffers["parts"] = torch.empty(teams, columns, device="cuda")
         buffers["sum"] = torch.empty(columns, device="cuda", dtype=some.dtype)
     argument = Rows(*(buffers[pointer].data_ptr() if pointer in buffers else None for pointer in POINTERS), rows, columns, EPSILON)
-    cluster = Attribute(CLUSTER_DIMENSION)
-    cluster.value[0], cluster.value[1], cluster.value[2] = blocks, 1, 1
     function = driver.function(name, shared)
     adding = driver.function("add_parts_" + name.split("_")[3], 0) if "parts" in buffers else None
 
     def run():
-        config = Config(teams * blocks, 1, 1, threads, 1, 1, shared, torch.cuda.current_stream().cuda_stream, ctypes.pointer(cluster), int(blocks > 1))
-        arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
-        driver.check(driver.library.cuLaunchKernelEx(ctypes.byref(config), function, arguments, None))
+        driver.launch_clusters(function, teams * blocks, threads, shared, blocks, [argument])
         if adding is not None:
             sums = [ctypes.c_void_p(buffers["parts"].data_ptr()), ctypes.c_int(teams), ctypes.c_int(columns), ctypes.c_void_p(buffers["sum"].data_ptr())]
             driver.launch(adding, (-(-columns // SUM_COLUMNS), 1, 1), SUM_THREADS, 0, sums)

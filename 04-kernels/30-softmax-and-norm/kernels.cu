@@ -1,7 +1,7 @@
 // Softmax and RMSNorm of rows, and their gradients. The first kernels load a row several times; the others keep it in
 // registers.
 #include "exact.hpp"
-#include "row.hpp"
+#include "rms_norm.hpp"
 
 // ---- Softmax: what the threads of a row know ----
 
@@ -28,7 +28,6 @@ __device__ inline Peak with(Peak peak, float x) {
 }
 
 __device__ inline float largest_of(float a, float b) { return fmaxf(a, b); }
-__device__ inline float sum_of(float a, float b) { return a + b; }
 
 constexpr Shape kPasses = {"passes", kThreads, 0, 1, false, false, false};
 
@@ -144,29 +143,9 @@ __device__ void softmax_backward(const Rows& p) {
 // ---- RMSNorm of x + residual ----
 template <class T, const Shape& kShape>
 __device__ void rms_norm(const Rows& p) {
-  Team<kShape> team;
-  Inputs<T, kShape, kRmsNormInputs> inputs(team, p, 0, {p.x, p.residual});
-  Part<T, kShape> weight;  // of one row, it is loaded when x and residual no longer need their registers
-  if (kShape.ahead) weight.load(team, static_cast<const T*>(p.weight), p.columns, 0);
-  for (int row = team.row; row < p.rows; row += team.teams) {
-    inputs.wait();
-    Part<T, kShape> h = inputs.part(0, row);
-    {
-      const Part<T, kShape> residual = inputs.part(1, row);
-      inputs.release(row);
-      h.assign([&](int v, int i) { return h(v, i) + residual(v, i); });
-    }
-    h.forget_conversions();
-    h.store(team, static_cast<T*>(p.h) + std::size_t(p.columns) * row, p.columns);
-    float squares = sum_over(h, [&](int v, int i) { return h(v, i) * h(v, i); });
-    h.forget_conversions();
-    squares = team.combined(squares, sum_of);
-    const float factor = rsqrtf(squares / static_cast<float>(p.columns) + p.epsilon);
-    if (!kShape.ahead) weight.load(team, static_cast<const T*>(p.weight), p.columns, 0);
-    weight.forget_conversions();
-    h.assign([&](int v, int i) { return h(v, i) * factor * weight(v, i); });
-    h.store(team, static_cast<T*>(p.y) + std::size_t(p.columns) * row, p.columns);
-  }
+  rms_norm<T, kShape>(p, [&](Team<kShape>& team, const Part<T, kShape>& y, int row) {
+    y.store(team, static_cast<T*>(p.y) + std::size_t(p.columns) * row, p.columns);
+  });
 }
 
 // ---- The gradients of RMSNorm ----
