@@ -286,6 +286,45 @@ TEST_CASE("wgmma multiplies integers of eight bits and single bits") {
 }
 
 namespace {
+struct ShortSum {
+  u32 addend;
+  const char *a, *b;  // hexadecimal, 32 elements for each instruction
+  u32 sum;
+};
+const ShortSum kShortSums[] = {
+#include "tests/instructions/short_sums.inc"
+};
+u64 byte_at(const char* text, std::size_t i) { return std::stoul(std::string(text + 2 * i, 2), nullptr, 16); }
+
+// The sum that the device computes.
+u32 short_sum(const ShortSum& recorded) {
+  const Form form{8, "f32", "e4m3", "e4m3", kNone, kNone};
+  Layout layout{8, 32, 1, 4};
+  u32 sum = recorded.addend;
+  for (std::size_t first = 0; 2 * first < std::strlen(recorded.a); first += 32) {
+    Values a(64, std::vector<u64>(32)), b(32, std::vector<u64>(8));
+    for (std::size_t k = 0; k < 32; ++k) {
+      for (auto& row : a) row[k] = byte_at(recorded.a, first + k);
+      std::fill(b[k].begin(), b[k].end(), byte_at(recorded.b, first + k));
+    }
+    const std::vector<u8> in = input(form, layout, a, b, Values(64, std::vector<u64>(8, sum)));
+    const std::vector<u8> out = run(kernel(form, layout), in, std::size_t{4} * 128 * layout.registers);
+    std::memcpy(&sum, out.data(), sizeof sum);
+  }
+  return sum;
+}
+}  // namespace
+
+TEST_CASE("wgmma adds products of e4m3 with 14 bits, as an H200 does") {
+  const Device device;
+  if (device.architecture() != 90) SKIP_TEST("wgmma is for compute capability 9.0");
+  for (const ShortSum& recorded : kShortSums) {
+    CAPTURE(recorded.addend, recorded.a, recorded.b);
+    CHECK(short_sum(recorded) == recorded.sum);
+  }
+}
+
+namespace {
 // A warpgroup multiplies ones by ones, so each instruction adds 16 to the sums %d0 … %d3, which begin as 1. Returns
 // what %e is after `body`, in which "multiply", "commit" and "wait(n)" are the instructions of wgmma.
 float after(std::string body) {

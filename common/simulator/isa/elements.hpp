@@ -3,7 +3,20 @@
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/isa/row.hpp"
 
+#include <array>
+
 namespace cudasim {
+
+// The numbers that the 256 elements of a format stand for.
+template <const Format& format>
+double short_float(u64 raw) {
+  static const std::array<double, 256> numbers = [] {
+    std::array<double, 256> all;
+    for (u32 i = 0; i < all.size(); ++i) all[i] = decode(i, format);
+    return all;
+  }();
+  return numbers[raw & 0xff];
+}
 
 inline double value(Type type, u64 raw) {
   switch (type) {
@@ -12,8 +25,8 @@ inline double value(Type type, u64 raw) {
     case Type::tf32: return float_of(u32(raw) & ~0x1fffu);  // the lowest 13 bits are not looked at
     case Type::f32: return float_of(u32(raw));
     case Type::f64: return double_of(raw);
-    case Type::e4m3: return decode(u32(raw), kE4m3);
-    case Type::e5m2: return decode(u32(raw), kE5m2);
+    case Type::e4m3: return short_float<kE4m3>(raw);
+    case Type::e5m2: return short_float<kE5m2>(raw);
     default: return 0;
   }
 }

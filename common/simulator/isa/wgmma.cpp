@@ -2,17 +2,21 @@
 // Multiply-Accumulate Instructions".
 //
 // Each of the four warps multiplies its 16 of the 64 rows immediately, so a wait has nothing to do; unless the function
-// reads sums before the wait for their group (ptx/resolve_unfinished.hpp). Sums as in matrix.cpp.
+// reads sums before the wait for their group (ptx/resolve_unfinished.hpp). Sums as in matrix.cpp,
+// except for those of e4m3 in FP32 (short_sums.hpp).
 #include "common/simulator/isa/wgmma.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/isa/elements.hpp"
 #include "common/simulator/isa/lanes.hpp"
+#include "common/simulator/isa/short_sums.hpp"
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <limits>
+#include <optional>
 
 namespace cudasim {
 namespace {
@@ -211,11 +215,19 @@ void multiply(Warp& warp, const Product<T>& product) {
     for_stored(warp, product.a, product.first, kRows, c.a,
                [&](u32 row, u32 k, u32 raw) { a[row * depth + k] = Product<T>::number(c.a, raw); });
   }
+  if (product.negative) std::transform(a.begin(), a.end(), a.begin(), std::negate());
   for_stored(warp, product.b, 0, c.columns, c.b,
              [&](u32 column, u32 k, u32 raw) { b[k * c.columns + column] = Product<T>::number(c.b, raw); });
+  std::optional<ShortSums> short_sums;
+  if constexpr (std::is_same_v<T, double>) {
+    if (c.a == Type::e4m3 && c.b == Type::e4m3 && c.d == Type::f32) short_sums.emplace(b, depth, c.columns);
+  }
   for (u32 row = 0; row < kRows; ++row) {
+    if constexpr (std::is_same_v<T, double>) {
+      if (short_sums && short_sums->add(&a[row * depth], &sums[row * c.columns])) continue;
+    }
     for (u32 k = 0; k < depth; ++k) {
-      const T x = product.negative ? -a[row * depth + k] : a[row * depth + k];
+      const T x = a[row * depth + k];
       for (u32 column = 0; column < c.columns; ++column) {
         T& sum = sums[row * c.columns + column];
         const T y = b[k * c.columns + column];
