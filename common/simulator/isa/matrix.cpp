@@ -9,6 +9,7 @@
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/raw.hpp"
+#include "common/simulator/isa/common_mma.hpp"
 #include "common/simulator/isa/elements.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/isa/lanes.hpp"
@@ -235,6 +236,11 @@ void run_mma_float(Warp& warp, const Instruction& i) {
   store_elements(warp, o.d, s, Role::c, s.d, [&](u32 row, u32 column) { return code(s.d, x.c[row * s.n + column]); });
 }
 
+// The shape that has a handler of its own.
+constexpr Shape common_shape(Type type) {
+  return {16, 8, 16, type, type, Type::f32, Type::f32, false, false, false, false, true, kNearest, false};
+}
+
 void run_mma_integer(Warp& warp, const Instruction& i) {
   if (!gather(warp, i, kNoSlot)) return;
   const Shape s = unpacked(i.control);
@@ -369,12 +375,15 @@ Shape shape_of(const Form& form, bool wmma) {
   return s;
 }
 Bound bound(const Shape& s) {
-  const Handler run = s.a == Type::b1                   ? run_mma_bits
-                      : s.d == Type::s32                ? run_mma_integer
-                      : s.d == Type::f64                ? run_mma_float<true>
-                      : !s.wmma && s.m == 8 && s.k == 4 ? run_mma_m8n8k4
-                                                        : run_mma_float<false>;
-  return {run, packed(s)};
+  const u32 shape = packed(s);
+  const Handler run = shape == packed(common_shape(Type::bf16))  ? run_common_mma<Type::bf16>
+                      : shape == packed(common_shape(Type::f16)) ? run_common_mma<Type::f16>
+                      : s.a == Type::b1                          ? run_mma_bits
+                      : s.d == Type::s32                         ? run_mma_integer
+                      : s.d == Type::f64                         ? run_mma_float<true>
+                      : !s.wmma && s.m == 8 && s.k == 4          ? run_mma_m8n8k4
+                                                                 : run_mma_float<false>;
+  return {run, shape};
 }
 Bound bind_mma(const Form& form) {
   const Shape s = shape_of(form, false);
