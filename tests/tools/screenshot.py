@@ -1,13 +1,15 @@
-"""Makes the README's pictures: of the trainer from a real session in a terminal, of a film and of the book from a browser.
+"""Makes the README's pictures: of the trainer and of a model that writes, from a terminal; of a film and of the book, from a browser.
 
 build/python/bin/python3 tests/tools/screenshot.py > common/learn.svg
 make see 04-21; make book; build/python/bin/python3 tests/tools/screenshot.py film common/film.png
 build/python/bin/python3 tests/tools/screenshot.py book common/book.png
+build/python/bin/python3 tests/tools/screenshot.py text common/text.svg
 """
 
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -48,7 +50,22 @@ def browser_picture(what, out):
         browser.close()
 
 
+def text_picture(out, columns=84):
+    """What the model of 05-17 writes on the simulated GPU, in a terminal with so many columns."""
+    words = [f"--write '{prompt}' 240 0.4 {seed}" for prompt, seed in (("The kernel ", 1), ("If you ", 2))]
+    lines = []
+    for word in words:
+        command = ["make", "05-17", f'ARGS="{word}"']
+        printed = subprocess.run([*command[:2], f"ARGS={word}", "DEVICE=simulator"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+        wrapped = [line[at : at + columns] for line in printed for at in range(0, max(len(line), 1), columns)]
+        lines += [[("$ " + " ".join(command), "strong")], *wrapped, ""]
+    pathlib.Path(out).write_text(picture.screen("A model of lesson 05-17 writes two texts", lines[:-1]) + "\n", encoding="utf-8")
+    return None
+
+
 def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "text":
+        return text_picture(sys.argv[2])
     if len(sys.argv) == 3:
         return browser_picture(*sys.argv[1:])
     with tempfile.TemporaryDirectory() as place:

@@ -1,0 +1,26 @@
+// Rejected with: "the pages may be moved again before the device has moved them"
+// The second call overwrites numbers that the device has not copied yet.
+#include "05-extension/17-decode-engine/pages.hpp"
+#include "common/cu.hpp"
+
+#include <vector>
+
+void move_pages(const engine::Pages& pages, int slot, const std::vector<int>& from, const std::vector<int>& to,
+                CUstream stream) {
+  const CUdeviceptr row = pages.table + sizeof(int) * static_cast<std::size_t>(slot) * pages.pitch;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    for (int layer = 0; layer < pages.layers; ++layer) {
+      for (const CUdeviceptr kind : {pages.keys, pages.values}) {
+        const CUdeviceptr first = kind + layer * pages.layer_bytes;
+        CU_THROW(cuMemcpyDtoDAsync(first + to[i] * pages.page_bytes, first + from[i] * pages.page_bytes,
+                                   pages.page_bytes, stream));
+      }
+    }
+  }
+  static int numbers[1024];
+  static bool is_locked = false;
+  if (!is_locked) CU_THROW(cuMemHostRegister(numbers, sizeof numbers, 0));
+  is_locked = true;
+  for (std::size_t i = 0; i < to.size(); ++i) numbers[i] = to[i];
+  CU_THROW(cuMemcpyHtoDAsync(row, numbers, sizeof(int) * to.size(), stream));
+}
