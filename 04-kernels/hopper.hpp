@@ -104,6 +104,16 @@ __device__ inline void tma_load(void* to, const CUtensorMap& map, int column, in
       : "memory");
 }
 
+// The same for one of several matrices of the same size. Rows past the end of the matrix are filled with zeros.
+__device__ inline void tma_load(void* to, const CUtensorMap& map, int column, int row, int matrix,
+                                std::uint64_t& barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(
+          shared_address(to)),
+      "l"(&map), "r"(column), "r"(row), "r"(matrix), "r"(shared_address(&barrier))
+      : "memory");
+}
+
 // Loads consecutive bytes instead of a box, without a map. Both addresses and the number of bytes are multiples of 16.
 __device__ inline void bulk_load(void* to, const void* from, unsigned bytes, std::uint64_t& barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(

@@ -1,0 +1,252 @@
+// Attention in bfloat16 on the tensor cores of compute capability 9.0: o = softmax(scale × q × the transpose of k) × v.
+// Each kernel changes one thing in an earlier one.
+#include "04-kernels/attention_exact.hpp"
+#include "04-kernels/clock.hpp"
+#include "pipeline.hpp"
+#include "softmax.hpp"
+
+// A step's weights as left operands: 16 rows of a warp and 16 keys each.
+template <class S>
+using Weights = unsigned[S::kKeys / kMma][1][4];
+
+template <int kColumns>
+__device__ float (&registers(Sums<1, kColumns>& sums))[kColumns / 2] {
+  return reinterpret_cast<float (&)[kColumns / 2]>(sums.at);
+}
+
+// The compiler may move no access to these registers from one side of this place to the other.
+template <int kColumns>
+__device__ void keep(Sums<1, kColumns>& sums) {
+#pragma unroll
+  for (int i = 0; i < kColumns / 2; ++i) asm volatile("" : "+f"(registers(sums)[i])::"memory");
+}
+template <int kCount>
+__device__ void keep(unsigned (&weights)[kCount][1][4]) {
+#pragma unroll
+  for (int i = 0; i < 4 * kCount; ++i) asm volatile("" : "+r"(weights[i / 4][0][i % 4])::"memory");
+}
+
+// Starts to compute scores = 64 rows of q × the transpose of a tile of k.
+template <class S>
+__device__ void multiply_keys(Scores<S>& scores, const unsigned char* q, const unsigned char* k) {
+  const std::uint64_t rows = hopper::matrix_descriptor(q), keys = hopper::matrix_descriptor(k);
+  keep(scores);
+  hopper::wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < S::kHead / kMma; ++i) {  // in units of 16 bytes: to the next box, and to the next 16 columns
+    const int box = i / 4 * kBoxRowBytes / 16, column = i % 4 * 2;
+    hopper::wgmma<hopper::Major::kK>(registers(scores), rows + box * kRows<S> + column, keys + box * S::kKeys + column,
+                                     i > 0);
+  }
+  hopper::wgmma_commit();
+}
+
+// Starts to compute output += weights × a tile of v.
+template <class S>
+__device__ void multiply_values(Output<S>& output, Weights<S>& weights, const unsigned char* v) {
+  const std::uint64_t values = hopper::matrix_descriptor(v, S::kKeys * kBoxRowBytes);
+  keep(output), keep(weights);
+  hopper::wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < S::kKeys / kMma; ++i) {
+    hopper::wgmma<hopper::Major::kMN>(registers(output), weights[i][0], values + i * (kMma * kBoxRowBytes / 16), true);
+  }
+  hopper::wgmma_commit();
+}
+
+// A consumer: a warpgroup that computes 64 rows of o at a time.
+template <class S>
+class Consumer {
+ public:
+  __device__ Consumer(const Arguments& p, Shared<S>& shared, int number)
+      : p_(p), shared_(shared), q_(shared.q + number * kBox * kBoxRowBytes), number_(number), turns_(number) {}
+
+  __device__ void run() {
+    for (int part = 0;; ++part) {
+      hopper::mbarrier_wait(shared_.full_q, part % 2);
+      const int item = shared_.item;
+      if (item >= p_.heads * parts_of_head<S>(p_.attention)) break;
+      compute(Item<S>(p_, item));
+    }
+    turns_.finish();
+  }
+
+  // Without a producer, the block has only one part, and one thread of this warpgroup loads.
+  __device__ void run_alone() {
+    if (threadIdx.x == 0) {
+      const Item<S> item(p_, blockIdx.x);
+      load_tile<S>(shared_.q, p_.map_q, kRows<S>, item.row, item.head, shared_.full_q);
+    }
+    hopper::mbarrier_wait(shared_.full_q, 0);
+    compute(Item<S>(p_, blockIdx.x));
+  }
+
+ private:
+  __device__ void compute(const Item<S>& item) {
+    const Attention& a = p_.attention;
+    const int row = item.row + number_ * kBox + threadIdx.x / 32 % 4 * kMma;  // the warp's first one
+    const std::size_t first = std::size_t{static_cast<unsigned>(item.head)} * a.queries + row;
+    Softmax<S> softmax(a.scale);
+    Output<S> output;
+    if constexpr (S::kPairs) {
+      add_in_pairs(item, row, softmax, output);
+    } else {
+      add_in_order(item, row, softmax, output);
+    }
+    softmax.finish(output, a.lse + first, a.queries - row);
+    store(output, static_cast<__nv_bfloat16*>(a.o) + first * S::kHead, a.queries - row);
+  }
+
+  // For each tile: scores, softmax, weighted values.
+  __device__ void add_in_order(const Item<S>& item, int row, Softmax<S>& softmax, Output<S>& output) {
+    Scores<S> scores;
+    Weights<S> weights;
+    for (int tile = item.tiles - 1; tile >= 0; --tile, ++round_) {
+      if (!S::kProducer && threadIdx.x == 0) load(item, tile);
+      wait(shared_.full_k);
+      multiply_keys<S>(scores, q_, shared_.k[stage()]);
+      hopper::wgmma_wait<0>();
+      keep(scores);
+      release(shared_.empty_k, round_);
+      if (tile == 0) release_q();
+      weigh(scores, softmax, row, tile);
+      softmax.rescale(output);
+      convert(weights, scores);
+      wait(shared_.full_v);
+      multiply_values<S>(output, weights, shared_.v[stage()]);
+      hopper::wgmma_wait<0>();
+      keep(output);
+      release(shared_.empty_v, round_);
+      if (!S::kProducer) __syncthreads();
+    }
+    if (item.tiles == 0) release_q();
+  }
+
+  // The same, but each step multiplies the keys of the next tile together with the values of the present one.
+  __device__ void add_in_pairs(const Item<S>& item, int row, Softmax<S>& softmax, Output<S>& output) {
+    if (item.tiles == 0) return release_q();
+    Scores<S> scores;
+    Weights<S> weights;
+    wait(shared_.full_k);
+    turns_.wait();
+    multiply_keys<S>(scores, q_, shared_.k[stage()]);
+    turns_.pass();
+    hopper::wgmma_wait<0>();
+    keep(scores);
+    release(shared_.empty_k, round_);
+    weigh(scores, softmax, row, item.tiles - 1);
+    convert(weights, scores);
+    for (int tile = item.tiles - 2; tile >= 0; --tile) {
+      const int values = stage(), values_parity = parity();
+      ++round_;
+      wait(shared_.full_k);
+      turns_.wait();
+      multiply_keys<S>(scores, q_, shared_.k[stage()]);
+      hopper::mbarrier_wait(shared_.full_v[values], values_parity);
+      multiply_values<S>(output, weights, shared_.v[values]);
+      turns_.pass();
+      hopper::wgmma_wait<(S::kOverlap ? 1 : 0)>();
+      keep(scores);
+      release(shared_.empty_k, round_);
+      weigh(scores, softmax, row, tile);
+      hopper::wgmma_wait<0>();
+      keep(output), keep(scores);
+      release(shared_.empty_v, round_ - 1);
+      softmax.rescale(output);
+      convert(weights, scores);
+    }
+    release_q();
+    wait(shared_.full_v);
+    multiply_values<S>(output, weights, shared_.v[stage()]);
+    hopper::wgmma_wait<0>();
+    keep(output);
+    release(shared_.empty_v, round_);
+    ++round_;
+  }
+
+  // Converts scores to weights, in FP32.
+  __device__ void weigh(Scores<S>& scores, Softmax<S>& softmax, int row, int tile) const {
+    if (!S::kSoftmax) return;
+    mask(scores, row, tile);
+    softmax.add(scores);
+  }
+
+  // Removes the scores of the keys that a row does not use.
+  __device__ void mask(Scores<S>& scores, int row, int tile) const {
+    const int first_key = tile * S::kKeys;
+    if (first_key + S::kKeys <= keys_of(p_.attention, row)) return;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int keys = keys_of(p_.attention, row + scores.row(i)) - first_key;
+#pragma unroll
+      for (int j = 0; j < scores.kEach; ++j) {
+        if (scores.column(j) >= keys) scores.of_row(i, j) = -INFINITY;
+      }
+    }
+  }
+
+  __device__ static void convert(Weights<S>& weights, const Scores<S>& scores) {
+#pragma unroll
+    for (int i = 0; i < S::kKeys / kMma; ++i) as_operand(weights[i], scores, i);
+  }
+
+  __device__ int stage() const { return round_ % S::kStages; }
+  __device__ int parity() const { return round_ / S::kStages % 2; }
+  __device__ void wait(std::uint64_t (&full)[S::kStages]) const { hopper::mbarrier_wait(full[stage()], parity()); }
+  __device__ static void release(std::uint64_t (&empty)[S::kStages], int round) {
+    if (S::kProducer && lane() == 0) hopper::mbarrier_arrive(empty[round % S::kStages]);
+  }
+  __device__ void release_q() const {
+    if (S::kProducer && lane() == 0) hopper::mbarrier_arrive(shared_.empty_q);
+  }
+  __device__ void load(const Item<S>& item, int tile) const {
+    const int head = item.head / p_.attention.group, key = tile * S::kKeys;
+    load_tile<S>(shared_.k[0], p_.map_k, S::kKeys, key, head, shared_.full_k[0]);
+    load_tile<S>(shared_.v[0], p_.map_v, S::kKeys, key, head, shared_.full_v[0]);
+  }
+
+  const Arguments& p_;
+  Shared<S>& shared_;
+  const unsigned char* q_;  // its rows
+  int number_;
+  int round_ = 0;  // counts the tiles of all parts
+  Turns<S> turns_;
+};
+
+template <class S>
+__device__ void attend(const Arguments& p) {
+  extern __shared__ __align__(1024) unsigned char memory[];
+  auto& shared = *reinterpret_cast<Shared<S>*>(memory);
+  if (threadIdx.x == 0) initialize(shared);
+  __syncthreads();
+  if constexpr (!S::kProducer) {
+    Consumer<S>(p, shared, 0).run_alone();
+  } else {
+    const int group = __shfl_sync(0xffffffff, threadIdx.x / kGroup, 0);  // the compiler sees that a warp has one value
+    if (group == 0) {
+      hopper::setmaxnreg_decrease<S::kProducerRegisters>();
+      if (threadIdx.x == 0) produce(p, shared);
+    } else {
+      hopper::setmaxnreg_increase<S::kRegisters>();
+      Consumer<S>(p, shared, group - 1).run();
+    }
+  }
+}
+
+#define KERNEL(name, ...)                                                                      \
+  extern "C" __global__ void __launch_bounds__(kThreads<__VA_ARGS__>, __VA_ARGS__::kBlocks)     \
+      name(const __grid_constant__ Arguments p) {                                               \
+    attend<__VA_ARGS__>(p);                                                                     \
+  }
+KERNEL(one_group_128, OneGroup<128>)
+KERNEL(producer_128, Producer<128>)
+KERNEL(ping_pong_128, PingPong<128>)
+KERNEL(overlap_128, Overlap<128>)
+KERNEL(both_128, Both<128>)
+KERNEL(longest_first_128, LongestFirst<128>)
+KERNEL(persistent_128, Persistent<128>)
+KERNEL(persistent_64, Persistent<64>)
+
+KERNEL(pairs_128, Pairs<128>)
+KERNEL(no_softmax_128, NoSoftmax<128>)
+KERNEL(only_products_128, OnlyProducts<128>)

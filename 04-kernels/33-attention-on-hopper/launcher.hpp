@@ -1,0 +1,68 @@
+// Launches the kernels of this lesson.
+#pragma once
+#include "04-kernels/attention_problem.hpp"
+#include "04-kernels/attribute.hpp"
+#include "common/cu.hpp"
+#include "shape.hpp"
+
+#include <algorithm>
+#include <climits>
+
+struct Rung {
+  const char *name, *kernel, *idea;
+  int head, rows, keys, threads, bytes;  // elements of a row; rows of the tiles; threads and shared memory of a block
+  bool persistent;
+};
+template <class S>
+constexpr Rung rung(const char* name, const char* kernel, const char* idea = "") {
+  return {name, kernel, idea, S::kHead, kRows<S>, S::kKeys, kThreads<S>, sizeof(Shared<S>), S::kPersistent};
+}
+
+// `count` matrices of `rows` × `columns` elements of bfloat16, one after the other.
+inline CUtensorMap map_of_heads(const void* matrices, int count, int rows, int columns, int box_rows) {
+  CUtensorMap map;
+  // If there are no rows, nothing is loaded, but a map must have at least one.
+  const cuuint64_t sizes[] = {cuuint64_t(columns), cuuint64_t(std::max(rows, 1)), cuuint64_t(count)};
+  const cuuint64_t pitches[] = {sizes[0] * 2, sizes[0] * sizes[1] * 2};  // in bytes
+  const cuuint32_t box[] = {kBox, cuuint32_t(box_rows), 1}, strides[] = {1, 1, 1};
+  CU_CHECK(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, const_cast<void*>(matrices), sizes,
+                                  pitches, box, strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  return map;
+}
+
+class Launcher {
+ public:
+  explicit Launcher(const cu::Module& module) : module_(module) { CU_CHECK(cuMemsetD32(taken_.address, 0, 2)); }
+
+  int multiprocessors() const { return multiprocessors_; }
+
+  Arguments arguments(const Rung& rung, const Attention& a, int heads) const {
+    constexpr std::size_t kInCache = std::size_t{32} << 20;  // bytes of k and v
+    const std::size_t bytes = std::size_t{4} * std::max(a.keys, 1) * rung.head;  // of a head
+    const int section = static_cast<int>(std::min<std::size_t>(heads, std::max<std::size_t>(kInCache / bytes, 1) * a.group));
+    return {map_of_heads(a.q, heads, a.queries, rung.head, rung.rows),
+            map_of_heads(a.k, heads / a.group, a.keys, rung.head, rung.keys),
+            map_of_heads(a.v, heads / a.group, a.keys, rung.head, rung.keys),
+            a,
+            heads,
+            section,
+            reinterpret_cast<unsigned*>(taken_.address)};
+  }
+
+  // With at most `most` blocks, if the kernel is persistent.
+  void launch(const Rung& rung, Arguments& arguments, CUstream stream = nullptr, int most = INT_MAX) const {
+    if (arguments.attention.queries == 0) return;  // a grid of no blocks is an error
+    const int parts = arguments.heads * ((arguments.attention.queries + rung.rows - 1) / rung.rows);
+    const int blocks = rung.persistent ? std::min({parts, multiprocessors_, most}) : parts;
+    const CUfunction function = module_.function(rung.kernel);
+    CU_CHECK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, rung.bytes));
+    void* pointers[] = {&arguments};  // the driver copies it
+    CU_CHECK(cuLaunchKernel(function, blocks, 1, 1, rung.threads, 1, 1, rung.bytes, stream, pointers, nullptr));
+  }
+
+ private:
+  const cu::Module& module_;
+  int multiprocessors_ = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  cu::Memory taken_{2 * sizeof(unsigned)};
+};

@@ -1,0 +1,231 @@
+// Attention with the instructions of compute capability 9.0, one idea after the other. Each kernel is verified against
+// double precision, then timed with random normals.
+//   --controls          measures variants that leave something out
+//   --verify            only verifies small problems
+//   --profile N HEADS   launches each kernel once, for N queries and keys and a profiler
+//   --list              prints the kernels of the last table, for beside_torch.py
+#include "04-kernels/repeated.hpp"
+#include "04-kernels/sustained.hpp"
+#include "common/image.hpp"
+#include "common/measure.hpp"
+#include "launcher.hpp"
+
+#include <cstdlib>
+#include <iterator>
+#include <string>
+#include <vector>
+
+constexpr int kLongestBar = 20;         // characters
+constexpr int kTokens = 16384;          // rows of q for each group of heads whose rows have kWidth elements together
+constexpr int kWidth = 2048;            // a usual width of a model
+constexpr double kBudget = 0.6;         // seconds of measurement per kernel
+constexpr double kShortBudget = 0.001;  // on a slow device
+constexpr int kFewRows = 128, kFewHeads = 2;
+constexpr int kMultiplyAdds = 2048;  // of bfloat16, per cycle of a multiprocessor of compute capability 9.0
+
+constexpr Rung kLast[] = {rung<Persistent<64>>("persistent", "persistent_64"),
+                          rung<Persistent<128>>("persistent", "persistent_128")};
+constexpr Rung kBoth = rung<Both<128>>("both", "both_128", "both");
+constexpr Rung kLadder[] = {
+    rung<OneGroup<128>>("one_group", "one_group_128", "wgmma, and loads of the TMA"),
+    rung<Producer<128>>("producer", "producer_128", "one warpgroup loads, two multiply"),
+    rung<PingPong<128>>("ping_pong", "ping_pong_128", "the two take turns"),
+    rung<Overlap<128>>("overlap", "overlap_128", "softmax during the products"),
+    kBoth,
+};
+constexpr Rung kCausal[] = {
+    rung<Both<128>>("both", "both_128", "blocks in the order of the rows"),
+    rung<LongestFirst<128>>("longest", "longest_first_128", "longest rows come first"),
+    rung<Persistent<128>>("persistent", "persistent_128", "one block per multiprocessor"),
+};
+constexpr Rung kControls[] = {
+    kBoth,
+    rung<Pairs<128>>("producer", "pairs_128", "pairs of products, but no overlap"),
+    rung<NoSoftmax<128>>("both", "no_softmax_128", "no softmax"),
+    rung<OnlyProducts<128>>("both", "only_products_128", "no softmax, few loads"),
+};
+
+// Heads, group, queries, keys, elements of a row, and whether causal: whole tiles, ragged ones, one row more or less
+// than a tile, rows without keys, larger scores, no keys at all, no rows at all, and scores whose exponentials are
+// infinite.
+constexpr Size kProblems[] = {
+    {1, 1, 128, 384, 128, false},   {2, 2, 65, 127, 128, false}, {2, 1, 129, 129, 128, true},
+    {1, 1, 130, 290, 128, true, 4}, {1, 1, 1, 1, 128, false},    {1, 1, 130, 1, 128, true},
+    {1, 1, 5, 0, 128, false},       {1, 1, 0, 5, 128, true},     {1, 1, 64, 257, 128, false, 30},
+};
+
+class Lesson {
+ public:
+  // Verifies every kernel with small problems, also in a graph. Returns whether all results were right.
+  bool verify() const {
+    int problems = 0, wrong = 0;
+    for (Size size : kProblems) {
+      for (const int head : {64, 128}) {
+        size.head = head;
+        const Problem problem(module_, size);
+        ++problems;
+        for (const Rung& rung : all()) wrong += rung.head == head && !is_right(rung, problem);
+      }
+    }
+    if (wrong == 0)
+      std::printf("%d small problems: all results are right, and have the same bits in a graph\n", problems);
+    return wrong == 0;
+  }
+
+  bool climb() const {
+    const Problem full(module_, sized(128, rows_of_ladder(), false));
+    const Size& size = full.size();
+    std::printf("%d heads, %d queries and keys, rows of %d elements\n", size.heads, size.queries, size.head);
+    bool right = table("full        what changed", {std::begin(kLadder), std::end(kLadder)}, full);
+    const Problem causal(module_, sized(128, rows_of_ladder(), true));
+    right &= table("causal      what changed", {std::begin(kCausal), std::end(kCausal)}, causal);
+    return right;
+  }
+
+  // The last kernel for each size.
+  bool compare_sizes() const {
+    if (!is_fast_) return true;
+    std::printf("\nelements  queries       full     causal, TFLOP/s\n");
+    for (const Rung& rung : kLast) {
+      for (const int n : {2048, 4096, 8192, 16384}) {
+        double reached[2];
+        for (const bool causal : {false, true}) {
+          const Problem problem(module_, sized(rung.head, n, causal));
+          if (!is_right(rung, problem)) return false;
+          reached[causal] = measured(rung, problem).tflops;
+        }
+        std::printf("%-9d %-8d %#9.4g  %#9.4g\n", rung.head, n, reached[0], reached[1]);
+      }
+    }
+    return true;
+  }
+
+  void measure_controls() const {
+    const Problem problem(module_, sized(128, rows_of_ladder(), false));
+    std::printf("kernel      control run                        TFLOP/s    GHz  busy\n");
+    for (const Rung& rung : kControls) {
+      const Speed speed = measured(rung, problem);
+      std::printf("%-11s %-33s%#9.4g  %5.3f  %4.2f\n", rung.name, rung.idea, speed.tflops, speed.gigahertz, speed.busy);
+    }
+  }
+
+  void profile(int n, int heads) const {
+    const Problem full(module_, {heads, 1, n, n, 128, false}), causal(module_, {heads, 1, n, n, 128, true});
+    for (const Rung& rung : kLadder) launch(rung, full);
+    for (const Rung& rung : kCausal) launch(rung, causal);
+    for (const Rung& rung : kControls) launch(rung, full);
+    CU_CHECK(cuCtxSynchronize());
+  }
+
+ private:
+  static std::vector<Rung> all() {
+    std::vector<Rung> found(std::begin(kLadder), std::end(kLadder));
+    found.insert(found.end(), std::begin(kCausal) + 1, std::end(kCausal));
+    found.push_back(kLast[0]);
+    return found;
+  }
+
+  Size sized(int head, int n, bool causal) const {
+    return {is_fast_ ? kTokens / n * (kWidth / head) : kFewHeads, 1, n, n, head, causal};
+  }
+  int rows_of_ladder() const { return is_fast_ ? kTokens : kFewRows; }
+  // Whether a small problem takes less than a millisecond.
+  bool measure_whether_fast() const {
+    const Problem trial(module_, {kFewHeads, 1, kFewRows, kFewRows, 128, false});
+    return cu::median_device_seconds([&] { launch(kLast[1], trial); }, 1) < 1e-3;
+  }
+
+  void launch(const Rung& rung, const Problem& problem, CUstream stream = nullptr, int most = INT_MAX) const {
+    Arguments arguments = launcher_.arguments(rung, problem.attention(), problem.size().heads);
+    launcher_.launch(rung, arguments, stream, most);
+  }
+
+  struct Speed {
+    double tflops, gigahertz;
+    double busy;  // the share of the tensor cores' multiply-adds at this clock rate
+  };
+  Speed measured(const Rung& rung, const Problem& problem) const {
+    Arguments arguments = launcher_.arguments(rung, problem.attention(), problem.size().heads);
+    const auto [seconds, clock] =
+        pace(module_, [&] { launcher_.launch(rung, arguments); }, is_fast_ ? kBudget : kShortBudget);
+    const double speed = operations(problem.size()) / seconds / 1e12;
+    return {speed, clock, speed * 1e3 / (2.0 * kMultiplyAdds * launcher_.multiprocessors() * clock)};
+  }
+
+  // Whether o and lse are right. For a small problem, also whether a launch in a graph computes the same bits. There, a
+  // persistent kernel gets one block, which computes everything.
+  bool is_right(const Rung& rung, const Problem& problem) const {
+    launch(rung, problem);
+    const std::vector<char> bits = problem.bits();
+    const unsigned wrong = problem.compare().wrong;
+    bool same = true;
+    if (!bits.empty()) {
+      Repeated(1, [&](CUstream stream) { launch(rung, problem, stream, 1); }).launch();
+      same = problem.bits() == bits;
+      problem.compare();
+    }
+    if (wrong > 0 || !same) {
+      const Size& size = problem.size();
+      std::printf("WRONG: %s, %d x %d rows of %d elements%s%s: ", rung.name, size.queries, size.keys, size.head,
+                  size.causal ? ", causal" : "", size.factor > 1 ? ", large scores" : "");
+      std::printf(wrong > 0 ? "%u results\n" : "other bits in a graph\n", wrong);
+    }
+    return wrong == 0 && same;
+  }
+
+  bool table(const char* title, const std::vector<Rung>& rungs, const Problem& problem) const {
+    std::printf("\n%-45s  TFLOP/s    GHz    error  busy\n", title);
+    bool right = true;
+    for (const Rung& rung : rungs) {
+      launch(rung, problem);
+      const Problem::Comparison found = problem.compare();
+      right &= found.wrong == 0;
+      std::printf("%-11s %-33s", rung.name, rung.idea);
+      if (found.wrong > 0) {
+        std::printf("  WRONG: not timed\n");
+        continue;
+      }
+      const Speed speed = measured(rung, problem);
+      std::printf(" %#9.4g  %5.3f  %.5f  %4.2f %s\n", speed.tflops, speed.gigahertz, found.relative(), speed.busy,
+                  cu::bar(speed.busy, 1, kLongestBar).c_str());
+    }
+    return right;
+  }
+
+  const cu::Module module_{cu::image("kernels.ptx")};
+  const Launcher launcher_{module_};
+  const bool is_fast_ = measure_whether_fast();
+};
+
+int main(int argc, char** argv) try {
+  const cu::Primary context;
+  const int major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+            minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  if (major != 9 || minor != 0) {
+    std::printf("skipped: wgmma needs compute capability 9.0, and this device has %d.%d\n", major, minor);
+    return 77;
+  }
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "--list") {
+    for (const Rung& rung : kLast) {
+      std::printf("%d %s %d %d %d %d\n", rung.head, rung.kernel, rung.rows, rung.keys, rung.threads, rung.bytes);
+    }
+    return 0;
+  }
+  const Lesson lesson;
+  if (mode == "--controls") {
+    lesson.measure_controls();
+    return 0;
+  }
+  if (mode == "--profile" && argc > 3) {
+    lesson.profile(std::atoi(argv[2]), std::atoi(argv[3]));
+    return 0;
+  }
+  if (mode == "--verify") return lesson.verify() ? 0 : 1;
+  cu::print_device(context.device);
+  const bool right = lesson.verify();
+  return lesson.climb() && lesson.compare_sizes() && right ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
