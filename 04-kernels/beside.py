@@ -8,6 +8,8 @@ import subprocess
 import sys
 
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
 
 TOKENS, WIDTH = 16384, 2048  # rows in all batches together, elements of a row in all heads together
 ROUNDS, MILLISECONDS = 5, 60.0
@@ -140,3 +142,31 @@ def run(usage, columns, compare):
                 print(lines[-1], flush=True)
     if len(sys.argv) == 3:
         pathlib.Path(sys.argv[2]).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def theirs(backend, q, k, v, causal):
+    def run():
+        with sdpa_kernel(backend):
+            return scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+    return run
+
+
+def run_forward(usage, ours):
+    """Compares a lesson's kernels with PyTorch's attention. ours(driver, kernel, q, k, v, causal) returns a function that computes o."""
+
+    def compare(driver, kernels, d, n, causal):
+        q, k, v = matrices(n, d, 3)
+        works = [ours(driver, kernels[0], q, k, v, causal)]
+        works += [theirs(backend, q, k, v, causal) for backend in (SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION)]
+        first = [x[0, :1].double() for x in (q, k, v)]  # one head is enough for the errors
+        scores = first[0] @ first[1].transpose(-1, -2) / math.sqrt(d)
+        if causal:
+            scores.masked_fill_(torch.ones(n, n, dtype=torch.bool, device="cuda").triu(1), -math.inf)
+        exact = scores.softmax(-1) @ first[2]
+        del scores
+        errors = [error(work()[0, :1], exact) for work in works[:2]]
+        operations = 4.0 * TOKENS * n * WIDTH / (2 if causal else 1)
+        return [operations / time / 1e9 for time in alternate(works)] + errors
+
+    run(usage, "ours,flash,cuDNN,error_ours,error_flash", compare)

@@ -5,13 +5,10 @@ FOLDER contains the lesson's program, main, and its kernels.ptx: build/04-kernel
 matrices and alternate. A causal problem counts half of the operations.
 """
 
-import math
 import pathlib
 import sys
 
 import torch
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.functional import scaled_dot_product_attention
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import beside  # noqa: E402
@@ -32,29 +29,5 @@ def ours(driver, kernel, q, k, v, causal):
     return lambda: run()[0]
 
 
-def theirs(backend, q, k, v, causal):
-    def run():
-        with sdpa_kernel(backend):
-            return scaled_dot_product_attention(q, k, v, is_causal=causal)
-
-    return run
-
-
-def compare(driver, kernels, d, n, causal):
-    """[TFLOP/s of ours, of flash, of cuDNN, error of ours, of flash]"""
-    q, k, v = beside.matrices(n, d, 3)
-    works = [ours(driver, kernels[0], q, k, v, causal)]
-    works += [theirs(backend, q, k, v, causal) for backend in (SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION)]
-    first = [x[0, :1].double() for x in (q, k, v)]  # one head is enough for the errors
-    scores = first[0] @ first[1].transpose(-1, -2) / math.sqrt(d)
-    if causal:
-        scores.masked_fill_(torch.ones(n, n, dtype=torch.bool, device="cuda").triu(1), -math.inf)
-    exact = scores.softmax(-1) @ first[2]
-    del scores
-    errors = [beside.error(work()[0, :1], exact) for work in works[:2]]
-    operations = 4.0 * beside.TOKENS * n * beside.WIDTH / (2 if causal else 1)
-    return [operations / time / 1e9 for time in beside.alternate(works)] + errors
-
-
 if __name__ == "__main__":
-    beside.run(__doc__, "ours,flash,cuDNN,error_ours,error_flash", compare)
+    beside.run_forward(__doc__, ours)

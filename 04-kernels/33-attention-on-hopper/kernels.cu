@@ -197,6 +197,7 @@ class Consumer {
     if (S::kProducer && lane() == 0) hopper::mbarrier_arrive(empty[round % S::kStages]);
   }
   __device__ void release_q() const {
+    __syncwarp();  // all lanes have read which part of the work this is
     if (S::kProducer && lane() == 0) hopper::mbarrier_arrive(shared_.empty_q);
   }
   __device__ void load(const Item<S>& item, int tile) const {
