@@ -32,6 +32,19 @@ __device__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
+// The compiler may move no use of these registers from one side of this place to the other. It does not know that wgmma
+// still uses its sums, and its operand in registers, after the instruction.
+template <int kCount>
+__device__ void keep(float (&registers)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(registers[i])::"memory");
+}
+template <int kCount>
+__device__ void keep(unsigned (&registers)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(registers[i])::"memory");
+}
+
 // Multiplies 64 × 16 elements of a, which is K-major, by 16 × n elements of b. A thread has n / 2 of the 64 × n sums:
 // in rows g and g + 8 of its warp's 16 rows, two neighbors out of every eight columns, as in ampere.hpp. `accumulate`:
 // adds to the present sums. The operand a is in shared memory or, in the second form, in registers, as for mma.

@@ -28,7 +28,7 @@ class Watched {
       entry |= line.find(".entry") != std::string::npos;
       if (entry && line == "{") text += ".reg .b32 %unfinished;\nmov.b32 %unfinished, 0;\n", entry = false;
     }
-    text.insert(declarations, ".visible .global .align 8 .b64 watched[9];\n");
+    text.insert(declarations, ".visible .global .align 8 .b64 watched[11];\n");
     CU_CHECK(cuModuleLoadData(&module_.handle, text.c_str()));
   }
 
@@ -37,9 +37,11 @@ class Watched {
   // What all threads together have executed. `unfinished`: groups of wgmma that were still in progress when the thread
   // that had issued them stored to global memory or loaded a box.
   // `meetings`: waits for the other blocks of a cluster, and arrivals at their barriers.
+  // `from_registers`: multiplications whose operand a is in registers. `early_powers`: groups of wgmma that were still in
+  // progress when their thread computed an exponential.
   struct Counts {
     unsigned long long loads, multicasts, expected_bytes, fences, tries, multiplications, wgmma_fences, unfinished,
-        meetings;
+        meetings, from_registers, early_powers;
   };
   Counts counts() const {
     CUdeviceptr address;
@@ -66,6 +68,7 @@ class Watched {
     static const std::regex fence(R"(\s*fence\.(?:mbarrier_init|proxy\.async).*)");
     static const std::regex read(R"(.*\bld\.(?:volatile\.)?shared\b.*)");
     static const std::regex try_wait(R"(\s*mbarrier\.(?:try|test)_wait\..*)");
+    static const std::regex two_lists(R"([^{]*\{[^{]*\{.*)");
     static const std::regex wait_group(R"(\s*wgmma\.wait_group\.\S*\s+(\d+);.*)");
     const auto has = [&](const char* name) { return line.find(name) != std::string::npos; };
     if (std::regex_match(line, load)) {
@@ -80,7 +83,8 @@ class Watched {
              std::to_string(kMostTries) + "; @%many exit; }\n";
     }
     if (has("barrier.cluster.wait") || (has("mbarrier.arrive") && has("shared::cluster"))) return add(8, "1");
-    if (has("wgmma.mma_async")) return add(5, "1");
+    if (has("wgmma.mma_async")) return add(5, "1") + (std::regex_match(line, two_lists) ? add(9, "1") : "");
+    if (has("ex2.approx")) return add_wide(10, "%unfinished");
     if (has("wgmma.fence")) return add(6, "1");
     if (has("wgmma.commit_group")) return "add.u32 %unfinished, %unfinished, 1;\n";
     if (std::smatch most; std::regex_match(line, most, wait_group)) {

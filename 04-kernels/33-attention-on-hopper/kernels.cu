@@ -14,23 +14,11 @@ __device__ float (&registers(Sums<1, kColumns>& sums))[kColumns / 2] {
   return reinterpret_cast<float (&)[kColumns / 2]>(sums.at);
 }
 
-// The compiler may move no access to these registers from one side of this place to the other.
-template <int kColumns>
-__device__ void keep(Sums<1, kColumns>& sums) {
-#pragma unroll
-  for (int i = 0; i < kColumns / 2; ++i) asm volatile("" : "+f"(registers(sums)[i])::"memory");
-}
-template <int kCount>
-__device__ void keep(unsigned (&weights)[kCount][1][4]) {
-#pragma unroll
-  for (int i = 0; i < 4 * kCount; ++i) asm volatile("" : "+r"(weights[i / 4][0][i % 4])::"memory");
-}
-
 // Starts to compute scores = 64 rows of q × the transpose of a tile of k.
 template <class S>
 __device__ void multiply_keys(Scores<S>& scores, const unsigned char* q, const unsigned char* k) {
   const std::uint64_t rows = hopper::matrix_descriptor(q), keys = hopper::matrix_descriptor(k);
-  keep(scores);
+  hopper::keep(registers(scores));
   hopper::wgmma_fence();
 #pragma unroll
   for (int i = 0; i < S::kHead / kMma; ++i) {  // in units of 16 bytes: to the next box, and to the next 16 columns
@@ -45,7 +33,9 @@ __device__ void multiply_keys(Scores<S>& scores, const unsigned char* q, const u
 template <class S>
 __device__ void multiply_values(Output<S>& output, Weights<S>& weights, const unsigned char* v) {
   const std::uint64_t values = hopper::matrix_descriptor(v, S::kKeys * kBoxRowBytes);
-  keep(output), keep(weights);
+  hopper::keep(registers(output));
+#pragma unroll
+  for (auto& operand : weights) hopper::keep(operand[0]);
   hopper::wgmma_fence();
 #pragma unroll
   for (int i = 0; i < S::kKeys / kMma; ++i) {
@@ -106,7 +96,7 @@ class Consumer {
       wait(shared_.full_k);
       multiply_keys<S>(scores, q_, shared_.k[stage()]);
       hopper::wgmma_wait<0>();
-      keep(scores);
+      hopper::keep(registers(scores));
       release(shared_.empty_k, round_);
       if (tile == 0) release_q();
       weigh(scores, softmax, row, tile);
@@ -115,7 +105,7 @@ class Consumer {
       wait(shared_.full_v);
       multiply_values<S>(output, weights, shared_.v[stage()]);
       hopper::wgmma_wait<0>();
-      keep(output);
+      hopper::keep(registers(output));
       release(shared_.empty_v, round_);
       if (!S::kProducer) __syncthreads();
     }
@@ -132,7 +122,7 @@ class Consumer {
     multiply_keys<S>(scores, q_, shared_.k[stage()]);
     turns_.pass();
     hopper::wgmma_wait<0>();
-    keep(scores);
+    hopper::keep(registers(scores));
     release(shared_.empty_k, round_);
     weigh(scores, softmax, row, item.tiles - 1);
     convert(weights, scores);
@@ -146,11 +136,11 @@ class Consumer {
       multiply_values<S>(output, weights, shared_.v[values]);
       turns_.pass();
       hopper::wgmma_wait<(S::kOverlap ? 1 : 0)>();
-      keep(scores);
+      hopper::keep(registers(scores));
       release(shared_.empty_k, round_);
       weigh(scores, softmax, row, tile);
       hopper::wgmma_wait<0>();
-      keep(output), keep(scores);
+      hopper::keep(registers(output)), hopper::keep(registers(scores));
       release(shared_.empty_v, round_ - 1);
       softmax.rescale(output);
       convert(weights, scores);
@@ -159,7 +149,7 @@ class Consumer {
     wait(shared_.full_v);
     multiply_values<S>(output, weights, shared_.v[stage()]);
     hopper::wgmma_wait<0>();
-    keep(output);
+    hopper::keep(registers(output));
     release(shared_.empty_v, round_);
     ++round_;
   }

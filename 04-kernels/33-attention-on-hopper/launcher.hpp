@@ -2,6 +2,7 @@
 #pragma once
 #include "04-kernels/attention_problem.hpp"
 #include "04-kernels/attribute.hpp"
+#include "04-kernels/tensor_map.hpp"
 #include "common/cu.hpp"
 #include "shape.hpp"
 
@@ -18,19 +19,6 @@ constexpr Rung rung(const char* name, const char* kernel, const char* idea = "")
   return {name, kernel, idea, S::kHead, kRows<S>, S::kKeys, kThreads<S>, sizeof(Shared<S>), S::kPersistent};
 }
 
-// `count` matrices of `rows` × `columns` elements of bfloat16, one after the other.
-inline CUtensorMap map_of_heads(const void* matrices, int count, int rows, int columns, int box_rows) {
-  CUtensorMap map;
-  // If there are no rows, nothing is loaded, but a map must have at least one.
-  const cuuint64_t sizes[] = {cuuint64_t(columns), cuuint64_t(std::max(rows, 1)), cuuint64_t(count)};
-  const cuuint64_t pitches[] = {sizes[0] * 2, sizes[0] * sizes[1] * 2};  // in bytes
-  const cuuint32_t box[] = {kBox, cuuint32_t(box_rows), 1}, strides[] = {1, 1, 1};
-  CU_CHECK(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 3, const_cast<void*>(matrices), sizes,
-                                  pitches, box, strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
-  return map;
-}
-
 class Launcher {
  public:
   explicit Launcher(const cu::Module& module) : module_(module) { CU_CHECK(cuMemsetD32(taken_.address, 0, 2)); }
@@ -41,9 +29,9 @@ class Launcher {
     constexpr std::size_t kInCache = std::size_t{32} << 20;  // bytes of k and v
     const std::size_t bytes = std::size_t{4} * std::max(a.keys, 1) * rung.head;  // of a head
     const int section = static_cast<int>(std::min<std::size_t>(heads, std::max<std::size_t>(kInCache / bytes, 1) * a.group));
-    return {map_of_heads(a.q, heads, a.queries, rung.head, rung.rows),
-            map_of_heads(a.k, heads / a.group, a.keys, rung.head, rung.keys),
-            map_of_heads(a.v, heads / a.group, a.keys, rung.head, rung.keys),
+    return {map_of_matrices(a.q, heads, a.queries, rung.head, rung.rows),
+            map_of_matrices(a.k, heads / a.group, a.keys, rung.head, rung.keys),
+            map_of_matrices(a.v, heads / a.group, a.keys, rung.head, rung.keys),
             a,
             heads,
             section,

@@ -1,0 +1,42 @@
+// Block-local attention with wgmma: each row of q uses only the keys of its own tile of 64 rows.
+#include "04-kernels/tiles.hpp"
+#include "04-kernels/wgmma.hpp"
+
+#include <cstdint>
+
+constexpr int kHead = 64;      // elements of a row
+constexpr int kRows = 64;      // of a tile of q, k and v
+constexpr int kThreads = 128;  // one warpgroup
+constexpr unsigned kBytes = kRows * kHead * kElementBytes;  // of a tile, which is one box
+using Box = unsigned char[kBytes];
+using Scores = Sums<1, kRows>;  // a warp's 16 rows, one column for each key
+using Output = Sums<1, kHead>;  // a warp's 16 rows of o
+
+// A thread's sums, as wgmma expects them.
+template <int kColumns>
+__device__ float (&registers(Sums<1, kColumns>& sums))[kColumns / 2] {
+  return reinterpret_cast<float (&)[kColumns / 2]>(sums.at);
+}
+
+// q, k, v and o have n rows in each head, and the maps describe boxes of 64 × 64 elements, swizzled. Rows past the end
+// of a head are loaded as zeros. Head h of q uses head h / group of k and v. Block (b, h) computes the rows from 64 b on
+// of head h. lse has an element for each row of q: the natural logarithm of the sum of the exponentials of its scores,
+// where a score is scale × the product of two rows.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    attend(const __grid_constant__ CUtensorMap map_q, const __grid_constant__ CUtensorMap map_k,
+           const __grid_constant__ CUtensorMap map_v, __nv_bfloat16* o, float* lse, int n, int group, float scale) {
+  __shared__ __align__(1024) Box q, k, v;
+  __shared__ std::uint64_t full_q_and_k, full_v;
+  const int first = blockIdx.x * kRows, row = first + warp() * 16;  // of the block, of the warp
+  const int keys = min(n - first, kRows), head = blockIdx.y;
+  if (threadIdx.x == 0) {
+    hopper::mbarrier_init(full_q_and_k, 1), hopper::mbarrier_init(full_v, 1);
+    hopper::fence_mbarrier_init();
+  }
+  __syncthreads();
+  Scores scores;
+  Output output;
+  // Your code here: load the boxes, compute the scores, convert them to weights, store the lse, and multiply the weights,
+  // from registers, by v.
+  store(output, o + (static_cast<std::size_t>(head) * n + row) * kHead, n - row);
+}
