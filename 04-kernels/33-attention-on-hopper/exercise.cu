@@ -34,9 +34,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     hopper::fence_mbarrier_init();
   }
   __syncthreads();
-  Scores scores;
+  if (threadIdx.x == 0) {
+    hopper::mbarrier_arrive_expect_tx(full_q_and_k, 2 * kBytes);
+    hopper::tma_load(q, map_q, 0, first, head, full_q_and_k);
+    hopper::tma_load(k, map_k, 0, first, head / group, full_q_and_k);
+    hopper::mbarrier_arrive_expect_tx(full_v, kBytes);
+    hopper::tma_load(v, map_v, 0, first, head / group, full_v);
+  }
   Output output;
-  // Your code here: load the boxes, compute the scores, convert them to weights, store the lse, and multiply the weights,
-  // from registers, by v.
+  // Your code here: compute the scores, convert them to weights, store the lse, and multiply the weights, from
+  // registers, by v.
   store(output, o + (static_cast<std::size_t>(head) * n + row) * kHead, n - row);
 }

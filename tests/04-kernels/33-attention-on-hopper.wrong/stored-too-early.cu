@@ -35,8 +35,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     hopper::fence_mbarrier_init();
   }
   __syncthreads();
-  Scores scores;
-  Output output;
   if (threadIdx.x == 0) {
     hopper::mbarrier_arrive_expect_tx(full_q_and_k, 2 * kBytes);
     hopper::tma_load(q, map_q, 0, first, head, full_q_and_k);
@@ -44,6 +42,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     hopper::mbarrier_arrive_expect_tx(full_v, kBytes);
     hopper::tma_load(v, map_v, 0, first, head / group, full_v);
   }
+  Scores scores;
+  Output output;
   hopper::mbarrier_wait(full_q_and_k, 0);
   hopper::wgmma_fence();
   for (int i = 0; i < kHead / kMma; ++i) {

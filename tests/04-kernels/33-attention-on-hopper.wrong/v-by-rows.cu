@@ -35,8 +35,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     hopper::fence_mbarrier_init();
   }
   __syncthreads();
-  Scores scores;
-  Output output;
   if (threadIdx.x == 0) {
     hopper::mbarrier_arrive_expect_tx(full_q_and_k, 2 * kBytes);
     hopper::tma_load(q, map_q, 0, first, head, full_q_and_k);
@@ -44,6 +42,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     hopper::mbarrier_arrive_expect_tx(full_v, kBytes);
     hopper::tma_load(v, map_v, 0, first, head / group, full_v);
   }
+  Scores scores;
+  Output output;
   hopper::mbarrier_wait(full_q_and_k, 0);
   hopper::wgmma_fence();
   for (int i = 0; i < kHead / kMma; ++i) {
@@ -74,8 +74,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   for (int i = 0; i < kRows / kMma; ++i) as_operand(weights[i], scores, i);
   hopper::mbarrier_wait(full_v, 0);
   hopper::wgmma_fence();
-  for (int i = 0; i < kRows / kMma; ++i) {  // 16 rows of v are 2048 bytes
-    hopper::wgmma<hopper::Major::kK>(registers(output), weights[i][0], hopper::matrix_descriptor(v) + 128 * i, i > 0);
+  for (int i = 0; i < kRows / kMma; ++i) {
+    hopper::wgmma<hopper::Major::kK>(registers(output), weights[i][0], hopper::matrix_descriptor(v) + 2 * i, i > 0);
   }
   hopper::wgmma_commit();
   hopper::wgmma_wait<0>();
