@@ -2,17 +2,12 @@
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
-import plots  # noqa: E402
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent))
+import attention_plots  # noqa: E402
+from attention_plots import plots  # noqa: E402
 
 BANDWIDTH, PRODUCTS = 4248, 551_600  # GB/s of a copy, GFLOP/s of mma instructions alone (04-25): measured on the same H200
-
-
-def csv(name):
-    """The rows of a file in this folder, as dictionaries."""
-    lines = (pathlib.Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
-    names, *rows = [line.split(",") for line in lines if not line.startswith("#")]
-    return [dict(zip(names, row)) for row in rows]
 
 
 def draw_ladder(axes, rungs, most):
@@ -32,26 +27,12 @@ def draw_roofline(axes, rungs):
     plots.roofline(axes, BANDWIDTH, PRODUCTS, 10, 10_000)
     axes.xaxis.set_major_locator(plots.matplotlib.ticker.LogLocator())
     # FLOP per byte of device memory; ncu has counted the bytes of some kernels for fewer heads
-    moved = {row["kernel"]: (float(row["dram_read_GB"]) + float(row["dram_write_GB"])) / int(row["heads"]) for row in csv("h200-ncu.csv")}
+    moved = {row["kernel"]: (float(row["dram_read_GB"]) + float(row["dram_write_GB"])) / int(row["heads"]) for row in attention_plots.csv(FOLDER, "h200-ncu.csv")}
     operations = 4 * 8192**2 * 128 / 1e9
     for (name, speed), colour in zip([rungs[0], rungs[1], rungs[-1]], (plots.RED, plots.ORANGE, plots.BLUE)):
         intensity = operations / moved[name]
         axes.plot(intensity, 1e3 * speed, "o", color=colour)
         axes.annotate(name, (intensity, 1e3 * speed), (-8, -12), textcoords="offset points", ha="right", color=colour)
-
-
-def draw_sizes(axes, elements, causal):
-    rows = [row for row in csv("h200-torch.csv") if row["elements"] == str(elements) and row["causal"] == str(int(causal))]
-    n = [int(row["n"]) for row in rows]
-    series = (("cuDNN", plots.GREEN, "^:"), ("flash", plots.ORANGE, "s--"), ("ours", plots.BLUE, "o-"))
-    for name, colour, style in series:
-        axes.plot(n, [float(row[name]) for row in rows], style, color=colour, label={"ours": "this lesson"}.get(name, name))
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(n, labels=[f"{side // 1024} Ki" for side in n], fontsize=9)
-    axes.xaxis.set_minor_locator(plots.matplotlib.ticker.NullLocator())
-    axes.set_ylim(0, 620)
-    axes.set_title(f"d = {elements}, {'causal' if causal else 'full'}", fontsize=10)
-    axes.set_xlabel("queries and keys", fontsize=9)
 
 
 def draw(figure, record):
@@ -60,11 +41,7 @@ def draw(figure, record):
     ladder, roof = above.subplots(1, 2, width_ratios=[1.2, 1])
     draw_ladder(ladder, rungs, record.number(r"products alone: ([\d.]+)"))
     draw_roofline(roof, rungs)
-    panels = below.subplots(1, 4, sharey=True)
-    for axes, (elements, causal) in zip(panels, ((64, False), (64, True), (128, False), (128, True))):
-        draw_sizes(axes, elements, causal)
-    panels[0].set_ylabel("TFLOP/s")
-    panels[0].legend(loc="lower right", fontsize=8)
+    attention_plots.draw_sizes(below, FOLDER)
 
 
 plots.main(draw, "Speed of every kernel; the kernels in the roofline; and the last kernel beside PyTorch for all sizes", size=(8.6, 7.4))

@@ -1,0 +1,32 @@
+# Draws how fast every kernel is and how busy its tensor cores are, and the last kernel beside PyTorch for all sizes.
+import pathlib
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(FOLDER.parent))
+import attention_plots  # noqa: E402
+from attention_plots import plots  # noqa: E402
+
+
+def draw_ladder(axes, record, title, shown):
+    """Bars for the speed; the number at the end of a bar is the share of the tensor cores' multiply-adds at the kernel's clock rate."""
+    rungs = [(label.split()[0], values[0], values[-1]) for label, values in record.table(title)]
+    axes.barh([name for name, _, _ in rungs], [speed for _, speed, _ in rungs], height=0.65, color=plots.BLUE)
+    for row, (_, speed, busy) in enumerate(rungs):
+        axes.annotate(f"{100 * busy:.0f}%", (speed, row), (5, 0), textcoords="offset points", va="center", color=plots.LIGHT_INK, fontsize=9)
+    axes.set_xlim(0, 750)
+    axes.set_ylim(len(rungs) - 0.5, -0.6)
+    axes.set_title(shown, fontsize=10)
+    axes.set_xlabel("TFLOP/s (and tensor cores busy)", fontsize=9)
+    axes.grid(axis="y", visible=False)
+
+
+def draw(figure, record):
+    above, below = figure.subfigures(2, 1, height_ratios=[0.85, 1])
+    full, causal = above.subplots(1, 2)
+    draw_ladder(full, record, "full ", "16 heads, n = 16 Ki, full")
+    draw_ladder(causal, record, "causal ", "16 heads, n = 16 Ki, causal")
+    attention_plots.draw_sizes(below, FOLDER, 720)
+
+
+plots.main(draw, "Speed of every kernel, and how busy its tensor cores are; and the last kernel beside PyTorch for all sizes", size=(8.6, 6.6))
