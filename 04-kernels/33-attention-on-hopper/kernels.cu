@@ -231,13 +231,15 @@ __device__ void attend(const Arguments& p) {
   }
 KERNEL(one_group_128, OneGroup<128>)
 KERNEL(producer_128, Producer<128>)
+KERNEL(pairs_128, Pairs<128>)
 KERNEL(ping_pong_128, PingPong<128>)
 KERNEL(overlap_128, Overlap<128>)
 KERNEL(both_128, Both<128>)
+
 KERNEL(longest_first_128, LongestFirst<128>)
 KERNEL(persistent_128, Persistent<128>)
 KERNEL(persistent_64, Persistent<64>)
 
-KERNEL(pairs_128, Pairs<128>)
+KERNEL(rescales_128, Rescales<128>)
 KERNEL(no_softmax_128, NoSoftmax<128>)
 KERNEL(only_products_128, OnlyProducts<128>)

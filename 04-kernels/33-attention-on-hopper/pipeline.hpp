@@ -55,6 +55,8 @@ __device__ void produce(const Arguments& p, Shared<S>& shared) {
 // The turns of two consumers: only the one whose turn it is issues multiplications.
 template <class S>
 class Turns {
+  static_assert(!S::kPingPong || S::kConsumers == 2);
+
  public:
   __device__ explicit Turns(int consumer) : mine_(1 + consumer), theirs_(2 - consumer), first_(consumer == 0) {}
   __device__ void wait() {

@@ -13,34 +13,45 @@ struct OneGroup {
   static constexpr int kKeys = 128;     // rows of k and v in each step
   static constexpr int kStages = 1;     // each holds a tile of k and one of v
   static constexpr int kBlocks = 2;     // that must fit on a multiprocessor
-  static constexpr bool kProducer = false;  // another warpgroup loads
-  static constexpr bool kPairs = false;     // each step multiplies the next scores and the present weights
-  static constexpr bool kOverlap = false;   // the softmax only waits for the scores
-  static constexpr bool kPingPong = false;  // the two consumers take turns to multiply
+  static constexpr int kRegisters = 232, kProducerRegisters = 40;  // of a thread, if there is a producer
+  static constexpr bool kProducer = false;      // another warpgroup loads
+  static constexpr bool kPairs = false;         // a step multiplies the next keys and the present values
+  static constexpr bool kPingPong = false;      // two consumers take turns to multiply
+  static constexpr bool kOverlap = false;       // the softmax waits for the scores only
   static constexpr bool kLongestFirst = false;  // if causal
   static constexpr bool kPersistent = false;
-  static constexpr int kRegisters = 232, kProducerRegisters = 40;  // of a thread
-  static constexpr bool kSoftmax = true, kLoads = true;  // for control runs: loads after the first ones
+  static constexpr bool kLazy = true, kSoftmax = true, kLoads = true;  // for control runs; loads: after the first ones
 };
 template <int kD>
 struct Producer : OneGroup<kD> {
   static constexpr int kConsumers = 2, kStages = 2, kBlocks = 1;
   static constexpr bool kProducer = true;
 };
-template <int kD>
-struct PingPong : Producer<kD> {
-  static constexpr bool kPairs = true, kPingPong = true;
+// With rows of 64 elements, a consumer needs fewer registers, so there is room for a third one.
+template <>
+struct Producer<64> : OneGroup<64> {
+  static constexpr int kConsumers = 3, kStages = 3, kBlocks = 1;
+  static constexpr int kRegisters = 160, kProducerRegisters = 32;
+  static constexpr bool kProducer = true;
 };
 template <int kD>
-struct Overlap : Producer<kD> {
-  static constexpr bool kPairs = true, kOverlap = true;
+struct Pairs : Producer<kD> {
+  static constexpr bool kPairs = true;
+};
+template <int kD>
+struct PingPong : Pairs<kD> {
+  static constexpr bool kPingPong = true;
+};
+template <int kD>
+struct Overlap : Pairs<kD> {
+  static constexpr bool kOverlap = true;
 };
 template <int kD>
 struct Both : Overlap<kD> {
   static constexpr bool kPingPong = true;
 };
 template <int kD>
-struct LongestFirst : Both<kD> {
+struct LongestFirst : Overlap<kD> {
   static constexpr bool kLongestFirst = true;
 };
 template <int kD>
@@ -50,11 +61,11 @@ struct Persistent : LongestFirst<kD> {
 
 // Control runs. The results of the last two are wrong.
 template <int kD>
-struct Pairs : Producer<kD> {
-  static constexpr bool kPairs = true;
+struct Rescales : Overlap<kD> {
+  static constexpr bool kLazy = false;
 };
 template <int kD>
-struct NoSoftmax : Both<kD> {
+struct NoSoftmax : Overlap<kD> {
   static constexpr bool kSoftmax = false;
 };
 template <int kD>

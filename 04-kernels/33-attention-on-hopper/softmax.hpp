@@ -35,7 +35,7 @@ class Softmax {
       largest[i] = largest_of_four(largest[i]);
       grown |= (largest[i] - largest_[i]) * scale_ > kTolerated;
     }
-    rescales_ = __any_sync(0xffffffff, grown);
+    rescales_ = !S::kLazy || __any_sync(0xffffffff, grown);
     if (rescales_) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
