@@ -108,8 +108,8 @@ __device__ inline void tma_load(void* to, const CUtensorMap& map, int column, in
 __device__ inline void tma_load(void* to, const CUtensorMap& map, int column, int row, int matrix,
                                 std::uint64_t& barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(
-          shared_address(to)),
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::
+          "r"(shared_address(to)),
       "l"(&map), "r"(column), "r"(row), "r"(matrix), "r"(shared_address(&barrier))
       : "memory");
 }

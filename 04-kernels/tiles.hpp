@@ -70,6 +70,12 @@ struct Sums {
   __device__ static int column(int j) { return j / 2 * 8 + lane() % 4 * 2 + j % 2; }
 };
 
+// A lane's sums of a warp's 16 rows as one array, in the order in which wgmma has them.
+template <int kColumns>
+__device__ auto& registers(Sums<1, kColumns>& sums) {
+  return reinterpret_cast<float (&)[kColumns / 2]>(sums.at);
+}
+
 // sums += a × the transpose of a tile, whose rows have kDepth elements. `rows` is the address of the first fragment of
 // a.
 template <int kDepth, int kDown, int kColumns>

@@ -37,8 +37,8 @@ class Watched {
   // What all threads together have executed. `unfinished`: groups of wgmma that were still in progress when the thread
   // that had issued them stored to global memory or loaded a box.
   // `meetings`: waits for the other blocks of a cluster, and arrivals at their barriers.
-  // `from_registers`: multiplications whose operand a is in registers. `early_powers`: groups of wgmma that were still in
-  // progress when their thread computed an exponential.
+  // `from_registers`: multiplications whose operand a is in registers. `early_powers`: groups of wgmma that were still
+  // in progress when their thread computed an exponential.
   struct Counts {
     unsigned long long loads, multicasts, expected_bytes, fences, tries, multiplications, wgmma_fences, unfinished,
         meetings, from_registers, early_powers;

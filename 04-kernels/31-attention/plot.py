@@ -27,7 +27,9 @@ def draw_roofline(axes, rungs):
     plots.roofline(axes, BANDWIDTH, PRODUCTS, 10, 10_000)
     axes.xaxis.set_major_locator(plots.matplotlib.ticker.LogLocator())
     # FLOP per byte of device memory; ncu has counted the bytes of some kernels for fewer heads
-    moved = {row["kernel"]: (float(row["dram_read_GB"]) + float(row["dram_write_GB"])) / int(row["heads"]) for row in attention_plots.csv(FOLDER, "h200-ncu.csv")}
+    moved = {
+        row["kernel"]: (float(row["dram_read_GB"]) + float(row["dram_write_GB"])) / int(row["heads"]) for row in attention_plots.csv(FOLDER, "h200-ncu.csv")
+    }
     operations = 4 * 8192**2 * 128 / 1e9
     for (name, speed), colour in zip([rungs[0], rungs[1], rungs[-1]], (plots.RED, plots.ORANGE, plots.BLUE)):
         intensity = operations / moved[name]

@@ -9,11 +9,6 @@
 template <class S>
 using Weights = unsigned[S::kKeys / kMma][1][4];
 
-template <int kColumns>
-__device__ float (&registers(Sums<1, kColumns>& sums))[kColumns / 2] {
-  return reinterpret_cast<float (&)[kColumns / 2]>(sums.at);
-}
-
 // Starts to compute scores = 64 rows of q × the transpose of a tile of k.
 template <class S>
 __device__ void multiply_keys(Scores<S>& scores, const unsigned char* q, const unsigned char* k) {
@@ -224,10 +219,10 @@ __device__ void attend(const Arguments& p) {
   }
 }
 
-#define KERNEL(name, ...)                                                                      \
-  extern "C" __global__ void __launch_bounds__(kThreads<__VA_ARGS__>, __VA_ARGS__::kBlocks)     \
-      name(const __grid_constant__ Arguments p) {                                               \
-    attend<__VA_ARGS__>(p);                                                                     \
+#define KERNEL(name, ...)                                                                   \
+  extern "C" __global__ void __launch_bounds__(kThreads<__VA_ARGS__>, __VA_ARGS__::kBlocks) \
+      name(const __grid_constant__ Arguments p) {                                           \
+    attend<__VA_ARGS__>(p);                                                                 \
   }
 KERNEL(one_group_128, OneGroup<128>)
 KERNEL(producer_128, Producer<128>)

@@ -28,7 +28,8 @@ class Launcher {
   Arguments arguments(const Rung& rung, const Attention& a, int heads) const {
     constexpr std::size_t kInCache = std::size_t{32} << 20;  // bytes of k and v
     const std::size_t bytes = std::size_t{4} * std::max(a.keys, 1) * rung.head;  // of a head
-    const int section = static_cast<int>(std::min<std::size_t>(heads, std::max<std::size_t>(kInCache / bytes, 1) * a.group));
+    const int section =
+        static_cast<int>(std::min<std::size_t>(heads, std::max<std::size_t>(kInCache / bytes, 1) * a.group));
     return {map_of_matrices(a.q, heads, a.queries, rung.head, rung.rows),
             map_of_matrices(a.k, heads / a.group, a.keys, rung.head, rung.keys),
             map_of_matrices(a.v, heads / a.group, a.keys, rung.head, rung.keys),

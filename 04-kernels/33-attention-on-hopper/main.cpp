@@ -156,8 +156,8 @@ class Lesson {
     return {speed, clock, speed * 1e3 / (2.0 * kMultiplyAdds * launcher_.multiprocessors() * clock)};
   }
 
-  // Whether o and lse are right, and whether a launch in a graph computes the same bits. There, a persistent kernel gets
-  // one block, which computes everything.
+  // Whether o and lse are right, and whether a launch in a graph computes the same bits. There, a persistent kernel
+  // gets one block, which computes everything.
   bool is_right(const Rung& rung, const Problem& problem, bool in_graph) const {
     launch(rung, problem);
     const std::vector<char> bits = problem.bits();

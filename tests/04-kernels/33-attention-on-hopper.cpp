@@ -73,10 +73,11 @@ class Problem {
     const auto map = [&](const Matrix& matrix, int heads) {
       return map_of_matrices(matrix.pointer(), heads, size_.n, kHead, kRows);
     };
-    CUtensorMap q = map(q_, size_.heads), k = map(k_, size_.heads / size_.group), v = map(v_, size_.heads / size_.group);
+    CUtensorMap q = map(q_, size_.heads), k = map(k_, size_.heads / size_.group),
+                v = map(v_, size_.heads / size_.group);
     void* arguments[] = {&q, &k, &v, &o_.address, &lse_.address, &size_.n, &size_.group, &scale_};
-    CU_CHECK(cuLaunchKernel(kernel, blocks() / size_.heads, size_.heads, 1, kGroup, 1, 1, 0, nullptr, arguments,
-                            nullptr));
+    CU_CHECK(
+        cuLaunchKernel(kernel, blocks() / size_.heads, size_.heads, 1, kGroup, 1, 1, 0, nullptr, arguments, nullptr));
   }
   int blocks() const { return (size_.n + kRows - 1) / kRows * size_.heads; }
 
@@ -260,9 +261,8 @@ TEST_CASE("on a GPU, the kernel reads and writes at 30% of the peak bandwidth") 
   float scale = 0.125f;
   void* arguments[] = {&map, &map, &map, &to, &to_lse, &n, &group, &scale};
   const CUfunction attend = module.function("attend");
-  const double seconds = cu::median_device_seconds([&] {
-    CU_CHECK(cuLaunchKernel(attend, n / kRows, kHeads, 1, kGroup, 1, 1, 0, nullptr, arguments, nullptr));
-  });
+  const double seconds = cu::median_device_seconds(
+      [&] { CU_CHECK(cuLaunchKernel(attend, n / kRows, kHeads, 1, kGroup, 1, 1, 0, nullptr, arguments, nullptr)); });
   const double share = 2 * static_cast<double>(bytes) / seconds / 1e9 / peak;  // q, k and v are the same matrix here
   INFO("The kernel reaches " << share << " of " << peak << " GB/s.");
   CHECK(share >= 0.3);
