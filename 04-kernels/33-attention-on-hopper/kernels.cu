@@ -49,7 +49,7 @@ class Consumer {
   __device__ void run() {
     for (int part = 0;; ++part) {
       hopper::mbarrier_wait(shared_.full_q, part % 2);
-      const int item = shared_.item;
+      const int item = __shfl_sync(0xffffffff, lane() == 0 ? shared_.item : 0, 0);  // lane 0 will also release it
       if (item >= p_.heads * parts_of_head<S>(p_.attention)) break;
       compute(Item<S>(p_, item));
     }
@@ -182,7 +182,6 @@ class Consumer {
     if (S::kProducer && lane() == 0) hopper::mbarrier_arrive(empty[round % S::kStages]);
   }
   __device__ void release_q() const {
-    __syncwarp();  // all lanes have read which part of the work this is
     if (S::kProducer && lane() == 0) hopper::mbarrier_arrive(shared_.empty_q);
   }
   __device__ void load(const Item<S>& item, int tile) const {
