@@ -31,9 +31,9 @@ constexpr Rung kLadder[] = {
     rung<OneGroup<128>>("one_group", "one_group_128", "wgmma, and loads of the TMA"),
     rung<Producer<128>>("producer", "producer_128", "one warpgroup loads, two multiply"),
     rung<Pairs<128>>("pairs", "pairs_128", "two products in a row"),
-    rung<PingPong<128>>("ping_pong", "ping_pong_128", "the two take turns"),
+    rung<PingPong<128>>("ping_pong", "ping_pong_128", "the two alternate"),
     kOverlap,
-    rung<Both<128>>("both", "both_128", "overlap and turns"),
+    rung<Both<128>>("both", "both_128", "overlap and ping-pong"),
 };
 constexpr Rung kCausal[] = {
     rung<Overlap<128>>("overlap", "overlap_128", "blocks in the order of the rows"),

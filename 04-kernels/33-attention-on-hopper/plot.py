@@ -15,7 +15,7 @@ def draw_ladder(axes, record, title, shown):
     for row, (_, speed, busy) in enumerate(rungs):
         axes.annotate(f"{100 * busy:.0f}%", (speed, row), (5, 0), textcoords="offset points", va="center", color=plots.LIGHT_INK, fontsize=9)
     axes.set_xlim(0, 750)
-    axes.set_ylim(len(rungs) - 0.5, -0.6)
+    axes.set_ylim(5.5, -0.6)  # as many bars in both panels
     axes.set_title(shown, fontsize=10)
     axes.set_xlabel("TFLOP/s (and tensor cores busy)", fontsize=9)
     axes.grid(axis="y", visible=False)

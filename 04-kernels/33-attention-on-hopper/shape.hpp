@@ -16,7 +16,7 @@ struct OneGroup {
   static constexpr int kRegisters = 232, kProducerRegisters = 40;  // of a thread, if there is a producer
   static constexpr bool kProducer = false;      // another warpgroup loads
   static constexpr bool kPairs = false;         // a step multiplies the next keys and the present values
-  static constexpr bool kPingPong = false;      // two consumers take turns to multiply
+  static constexpr bool kPingPong = false;      // two consumers alternate
   static constexpr bool kOverlap = false;       // the softmax waits for the scores only
   static constexpr bool kLongestFirst = false;  // if causal
   static constexpr bool kPersistent = false;
