@@ -234,6 +234,7 @@ KERNEL(longest_first_128, LongestFirst<128>)
 KERNEL(persistent_128, Persistent<128>)
 KERNEL(persistent_64, Persistent<64>)
 
+KERNEL(in_step_128, InStep<128>)
 KERNEL(rescales_128, Rescales<128>)
 KERNEL(no_softmax_128, NoSoftmax<128>)
 KERNEL(only_products_128, OnlyProducts<128>)

@@ -27,10 +27,11 @@ constexpr int kMultiplyAdds = 2048;  // of bfloat16, per cycle of a multiprocess
 constexpr Rung kLast[] = {rung<Persistent<64>>("persistent", "persistent_64"),
                           rung<Persistent<128>>("persistent", "persistent_128")};
 constexpr Rung kOverlap = rung<Overlap<128>>("overlap", "overlap_128", "softmax during the products");
+constexpr Rung kPairs = rung<Pairs<128>>("pairs", "pairs_128", "two products in a row");
 constexpr Rung kLadder[] = {
     rung<OneGroup<128>>("one_group", "one_group_128", "wgmma, and loads of the TMA"),
     rung<Producer<128>>("producer", "producer_128", "one warpgroup loads, two multiply"),
-    rung<Pairs<128>>("pairs", "pairs_128", "two products in a row"),
+    kPairs,
     rung<PingPong<128>>("ping_pong", "ping_pong_128", "the two alternate"),
     kOverlap,
     rung<Both<128>>("both", "both_128", "overlap and ping-pong"),
@@ -41,6 +42,8 @@ constexpr Rung kCausal[] = {
     rung<Persistent<128>>("persistent", "persistent_128", "one block per multiprocessor"),
 };
 constexpr Rung kControls[] = {
+    kPairs,
+    rung<InStep<128>>("pairs", "in_step_128", "both consumers start together"),
     kOverlap,
     rung<Rescales<128>>("overlap", "rescales_128", "sums are always rescaled"),
     rung<NoSoftmax<128>>("overlap", "no_softmax_128", "no softmax"),

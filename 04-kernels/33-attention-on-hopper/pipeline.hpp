@@ -52,7 +52,8 @@ __device__ void produce(const Arguments& p, Shared<S>& shared) {
   finish_parts<S>(p);
 }
 
-// The turns of two consumers: only the one whose turn it is issues multiplications.
+// The turns of two consumers: only the one whose turn it is issues multiplications. In a control run, they begin every
+// step together.
 template <class S>
 class Turns {
   static_assert(!S::kPingPong || S::kConsumers == 2);
@@ -60,6 +61,7 @@ class Turns {
  public:
   __device__ explicit Turns(int consumer) : mine_(1 + consumer), theirs_(2 - consumer), first_(consumer == 0) {}
   __device__ void wait() {
+    if (S::kInStep) hopper::named_barrier_sync(1, 2 * kGroup);
     if (!S::kPingPong) return;
     if (!first_) hopper::named_barrier_sync(mine_, 2 * kGroup);
     first_ = false;
@@ -69,7 +71,7 @@ class Turns {
   }
   // The first consumer receives the last turn, so that no arrival is left over.
   __device__ void finish() {
-    if (mine_ == 1) wait();
+    if (S::kPingPong && mine_ == 1) wait();
   }
 
  private:

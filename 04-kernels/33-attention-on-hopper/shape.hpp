@@ -20,7 +20,8 @@ struct OneGroup {
   static constexpr bool kOverlap = false;       // the softmax waits for the scores only
   static constexpr bool kLongestFirst = false;  // if causal
   static constexpr bool kPersistent = false;
-  static constexpr bool kLazy = true, kSoftmax = true, kLoads = true;  // for control runs; loads: after the first ones
+  // For control runs. Loads: after the first ones.
+  static constexpr bool kInStep = false, kLazy = true, kSoftmax = true, kLoads = true;
 };
 template <int kD>
 struct Producer : OneGroup<kD> {
@@ -60,6 +61,10 @@ struct Persistent : LongestFirst<kD> {
 };
 
 // Control runs. The results of the last two are wrong.
+template <int kD>
+struct InStep : Pairs<kD> {
+  static constexpr bool kInStep = true;
+};
 template <int kD>
 struct Rescales : Overlap<kD> {
   static constexpr bool kLazy = false;
