@@ -13,6 +13,23 @@ using Box = unsigned char[kBytes];
 using Scores = Sums<1, kRows>;  // a warp's 16 rows, one column for each key
 using Output = Sums<1, kHead>;  // a warp's 16 rows of o
 
+// Replaces the scores by their weights. `largest` and `sum`: of the lane's two rows.
+__device__ void weigh(Scores& scores, int keys, float scale, float (&largest)[2], float (&sum)[2]) {
+  for (int i = 0; i < 2; ++i) {
+    largest[i] = -INFINITY, sum[i] = 0;
+    for (int j = 0; j < scores.kEach; ++j) {
+      if (scores.column(j) >= keys) scores.of_row(i, j) = -INFINITY;
+      largest[i] = fmaxf(largest[i], scores.of_row(i, j));
+    }
+    largest[i] = largest_of_four(largest[i]);
+    for (int j = 0; j < scores.kEach; ++j) {
+      scores.of_row(i, j) = __expf((scores.of_row(i, j) - largest[i]) * scale);
+      sum[i] += scores.of_row(i, j);
+    }
+    sum[i] = sum_of_four(sum[i]);
+  }
+}
+
 // q, k, v and o have n rows in each head, and the maps describe boxes of 64 × 64 elements, swizzled. Rows past the end
 // of a head are loaded as zeros. Head h of q uses head h / group of k and v. Block (b, h) computes the rows from 64 b
 // on of head h. lse has an element for each row of q: the natural logarithm of the sum of the exponentials of its
@@ -47,22 +64,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   hopper::wgmma_commit();
   hopper::wgmma_wait<0>();
   hopper::keep(registers(scores));
-  float sum[2];
+  float largest[2], sum[2];
+  weigh(scores, keys, scale, largest, sum);
   for (int i = 0; i < 2; ++i) {
-    float largest = -INFINITY;
-    for (int j = 0; j < scores.kEach; ++j) {
-      if (scores.column(j) >= keys) scores.of_row(i, j) = -INFINITY;
-      largest = fmaxf(largest, scores.of_row(i, j));
-    }
-    largest = largest_of_four(largest);
-    sum[i] = 0;
-    for (int j = 0; j < scores.kEach; ++j) {
-      scores.of_row(i, j) = __expf((scores.of_row(i, j) - largest) * scale);
-      sum[i] += scores.of_row(i, j);
-    }
-    sum[i] = sum_of_four(sum[i]);
     const int at = row + scores.row(i);
-    if (at < n && lane() % 4 == 0) lse[static_cast<std::size_t>(head) * n + at] = largest * scale + logf(sum[i]);
+    if (at < n && lane() % 4 == 0) lse[static_cast<std::size_t>(head) * n + at] = largest[i] * scale + logf(sum[i]);
   }
   unsigned weights[kRows / kMma][1][4];
   for (int i = 0; i < kRows / kMma; ++i) as_operand(weights[i], scores, i);
