@@ -61,11 +61,6 @@ __device__ void keep(unsigned (&registers)[kCount]) {
   ", "                                                                               \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
   "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define REGISTERS_88                                                                 \
-  REGISTERS_64                                                                       \
-  ", "                                                                               \
-  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-  "%80, %81, %82, %83, %84, %85, %86, %87"
 #define REGISTERS_128                                                                            \
   REGISTERS_64                                                                                   \
   ", "                                                                                           \
@@ -113,11 +108,6 @@ template <Major kB = Major::kMN>
 __device__ void wgmma(float (&sums)[64], const unsigned (&a)[4], std::uint64_t b, bool accumulate) {
   WGMMA("m64n128k16", REGISTERS_64, "{%64, %65, %66, %67}", "%68", "%69", "%70", A_IN_REGISTERS, SUMS_32(0),
         SUMS_32(32));
-}
-template <Major kB = Major::kMN>
-__device__ void wgmma(float (&sums)[88], std::uint64_t a, std::uint64_t b, bool accumulate) {
-  WGMMA("m64n176k16", REGISTERS_88, "%88", "%89", "%90", "0, %91", "l"(a), SUMS_32(0), SUMS_32(32), SUMS_16(64),
-        SUMS_4(80), SUMS_4(84));
 }
 template <Major kB = Major::kMN>
 __device__ void wgmma(float (&sums)[128], std::uint64_t a, std::uint64_t b, bool accumulate) {
@@ -168,7 +158,6 @@ __device__ inline void wgmma_bytes(int (&sums)[128], std::uint64_t a, std::uint6
 #undef SUMS_16
 #undef SUMS_4
 #undef REGISTERS_128
-#undef REGISTERS_88
 #undef REGISTERS_64
 #undef REGISTERS_32
 #undef REGISTERS_8
