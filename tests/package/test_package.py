@@ -42,6 +42,13 @@ def test_the_source_distribution_has_what_the_wheel_is_built_from(installed):
         assert f"cudasim-{VERSION}/{file}\n" in listed
 
 
+def test_the_simulator_needs_nothing_of_gccs_library_that_zig_lacks():
+    """zig compiles the published wheels, and links no libgcc. __builtin_cpu_supports needs these names of it."""
+    objects = [str(file) for file in (ROOT / "build/simulator/objects").rglob("*.o")]
+    undefined = subprocess.run(["nm", "-u", *objects], capture_output=True, text=True, check=True).stdout
+    assert objects and not re.findall(r"__cpu_\w+", undefined)
+
+
 # ---- the commands
 
 

@@ -2,6 +2,9 @@
 // ends as well, and its folder is removed.
 #include "common/simulator/compile/compiler.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -33,13 +36,25 @@ constexpr auto kLook = 100ms;
 constexpr int kLooks = 300;  // for the end of another process's compiler
 constexpr auto kEnd = 2s;  // that the end of the program waits at most
 
+#if defined(__AVX2__) && defined(__x86_64__)
+// Does the processor have the parts of AVX-512 below, and does the operating system save their registers?
+// __builtin_cpu_supports needs a variable of libgcc, which zig, the compiler of `make wheel`, does not have.
+bool has_avx512() {
+  constexpr unsigned kParts = bit_AVX512F | bit_AVX512VL | bit_AVX512BW | bit_AVX512DQ | bit_AVX512CD;
+  constexpr unsigned kSaved = 0xe6;  // of XCR0: XMM, YMM, the masks, the upper halves of ZMM0 to 15, and ZMM16 to 31
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (b & kParts) != kParts) return false;
+  __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+  return (a & kSaved) == kSaved;
+}
+#endif
+
 // The instruction set is at least the one that the simulator itself is compiled for.
 std::vector<std::string> architecture() {
 #if defined(__AVX2__) && defined(__x86_64__)
   std::vector<std::string> set = {"-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2", "-mlzcnt", "-mmovbe"};
   // Twice as many registers, and masks. Vectors stay at 256 bits: longer ones were not faster.
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd"))
+  if (has_avx512())
     set.insert(set.end(),
                {"-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mavx512cd", "-mprefer-vector-width=256"});
   return set;
