@@ -57,13 +57,19 @@ _simulated_switch() {
   echo "  LD_LIBRARY_PATH    begins with $_simulated_folders"
   echo '  LIBRARY_PATH       begins with the same'
   echo '  CMAKE_LIBRARY_PATH begins with the same'
-  if command -v nvcc >/dev/null 2>&1; then
+  if [ -z "${_simulated_first:-}" ] && command -v nvcc >/dev/null 2>&1; then
     _simulated_set PATH "$PATH"
   else
-    _simulated_set PATH "$PATH:$_simulated_nvcc"
+    _simulated_place=ends
+    if [ -n "${_simulated_first:-}" ]; then  # before an nvcc whose PTX is too new for the simulator
+      _simulated_place=begins
+      _simulated_set PATH "$_simulated_nvcc:$PATH"
+    else
+      _simulated_set PATH "$PATH:$_simulated_nvcc"
+    fi
     # Of NVIDIA's wheels, nvcc does not find the folder of the device runtime.
     NVCC_APPEND_FLAGS="$NVCC_APPEND_FLAGS -L${_simulated_nvcc%/bin}/lib"
-    echo "  PATH               ends with $_simulated_nvcc (nvcc)"
+    echo "  PATH               $_simulated_place with $_simulated_nvcc (nvcc)"
   fi
   echo "  NVCC_APPEND_FLAGS  is $NVCC_APPEND_FLAGS"
   echo "Compile programs again that were compiled before. Type $_simulated_word to undo this."
@@ -76,5 +82,5 @@ else
   _simulated_switch
 fi
 unset -f _simulated_switch
-unset _simulated_folders _simulated_nvcc _simulated_root
+unset _simulated_folders _simulated_nvcc _simulated_root _simulated_first _simulated_place
 true

@@ -158,9 +158,42 @@ def test_without_a_compiler_a_sentence_says_what_to_install(installed, program):
     nothing = installed.folder / "bin"
     nothing.mkdir()
     (nothing / "dirname").symlink_to("/usr/bin/dirname")
-    assert complains(installed.run("prog.cu", PATH=str(nothing)), "there is no nvcc", "pip install nvidia-cuda-nvcc")
+    assert complains(installed.run("prog.cu", PATH=str(nothing)), "there is no nvcc", "pip install 'nvidia-cuda-cccl==13.0.*'")
     (nothing / "nvcc").symlink_to((ROOT / "build/toolkit/bin/nvcc").resolve())
     assert complains(installed.run("prog.cu", PATH=str(nothing)), "there is no g++", "apt-get install g++")
+
+
+@pytest.fixture
+def newer(tmp_path):
+    """A folder with an nvcc that is newer than the simulator."""
+    (tmp_path / "nvcc").write_text("#!/bin/sh\necho 'Cuda compilation tools, release 13.5, V13.5.37'\n", encoding="utf-8")
+    (tmp_path / "nvcc").chmod(0o755)
+    return tmp_path
+
+
+def test_an_nvcc_whose_ptx_is_too_new_is_named(installed, program, newer):
+    ended = installed.run("prog.cu", PATH=f"{newer}:/usr/bin:/bin")
+    assert complains(
+        ended, f"{newer}/nvcc is nvcc 13.5, but the simulator supports only CUDA 13.0", "pip install 'nvidia-cuda-cccl==13.0.*' 'nvidia-cuda-crt=="
+    )
+    code = "import ctypes; n = ctypes.c_int(); ctypes.CDLL('libcuda.so.1').cuDriverGetVersion(ctypes.byref(n)); print(n.value)"
+    assert installed.run("run", sys.executable, "-c", code).stdout == "13000\n"
+
+
+def test_the_nvcc_of_the_package_precedes_one_that_is_too_new(installed, newer):
+    (site,) = installed.environment.glob("lib/python*/site-packages")
+    own = site / "nvidia/cu13/bin/nvcc"
+    own.parent.mkdir(parents=True)
+    try:
+        own.write_text("#!/bin/sh\necho 'Cuda compilation tools, release 13.0, V13.0.88'\n", encoding="utf-8")
+        own.chmod(0o755)
+        path = f"{installed.environment}/bin:{newer}:/usr/bin:/bin"
+        assert f"nvcc 13.0 in {own}\n" in installed.run("--version", PATH=path).stdout
+        script = 'eval "$(cudasim activate)" >/dev/null; command -v nvcc; deactivate; command -v nvcc'
+        said = subprocess.run(["bash", "-c", script], env=installed.variables(PATH=path), capture_output=True, text=True, check=False).stdout.splitlines()
+        assert (said[0], said[-1]) == (str(own), f"{newer}/nvcc")
+    finally:
+        shutil.rmtree(site / "nvidia")
 
 
 def test_errors_of_the_compiler_are_shown_and_nothing_else(installed):

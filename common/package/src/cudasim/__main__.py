@@ -6,7 +6,6 @@ import importlib
 import os
 import pkgutil
 import signal
-import subprocess
 import sys
 
 from cudasim import commands, places
@@ -31,8 +30,7 @@ def about() -> str:
     """What is installed."""
     lines = [f"cudasim {places.version()} in {places.HERE}"]
     try:
-        said = subprocess.run([places.nvcc(), "--version"], capture_output=True, text=True, check=False).stdout
-        lines.append(f"nvcc {said.rpartition('release ')[2].partition(',')[0] or 'that does not start'} in {places.nvcc()}")
+        lines.append(f"nvcc {places.release(places.nvcc()) or 'that does not start'} in {places.nvcc()}")
     except Problem as why:
         lines.append(str(why))
     return "\n".join([*lines, *filter(None, [places.about_others()])])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,7 @@ IS_INSTALLED = (HERE / "lib").is_dir()
 ROOT = HERE if IS_INSTALLED else HERE.parents[3]
 # The runtime and the driver: folders for LD_LIBRARY_PATH and LIBRARY_PATH.
 LIBRARIES = [HERE / "lib"] if IS_INSTALLED else [ROOT / "build/runtime", ROOT / "build/simulator"]
+NEWEST = "13.0"  # The CUDA version whose driver the simulator is: it refuses PTX of newer compilers.
 ACTIVATE = HERE / "activate.sh" if IS_INSTALLED else ROOT / "common/runtime/activate.sh"
 
 
@@ -48,15 +51,42 @@ def libraries() -> list[pathlib.Path]:
 
 
 def nvcc() -> str:
-    """The nvcc on the PATH, or else the one that came with this package or with the repository."""
-    if found := shutil.which("nvcc"):
+    """The nvcc on the PATH, or else the one that came with this package or with the repository. Newer ones than the simulator write PTX that it refuses."""
+    found = shutil.which("nvcc")
+    if found and not is_too_new(found):
         return found
     # pip has put NVIDIA's packages beside this one, or, with another option, where packages of this Python are.
     packages = dict.fromkeys([HERE.parent, *(pathlib.Path(sysconfig.get_path(name)) for name in ("purelib", "platlib"))])
     roots = [root for folder in packages for root in sorted(folder.glob("nvidia/cu*"))] if IS_INSTALLED else [ROOT / "build/toolkit"]
-    for root in roots:
-        if os.access(root / "bin/nvcc", os.X_OK):
-            return str(root / "bin/nvcc")
-    if IS_INSTALLED:
-        raise Problem("there is no nvcc, neither on the PATH nor in this Python environment. Type: pip install nvidia-cuda-nvcc nvidia-cuda-cccl")
-    raise Problem("there is no nvcc on the PATH, and none in build/toolkit. Type: make simulator")
+    own = [str(root / "bin/nvcc") for root in roots if os.access(root / "bin/nvcc", os.X_OK)]
+    if fitting := [each for each in own if not is_too_new(each)]:
+        return fitting[0]
+    if newer := own[0] if own else found:
+        what = f"{newer} is nvcc {release(newer)}, but the simulator supports only CUDA {NEWEST} and older"
+    else:
+        what = (
+            "there is no nvcc, neither on the PATH nor in this Python environment"
+            if IS_INSTALLED
+            else "there is no nvcc on the PATH, and none in build/toolkit"
+        )
+    raise Problem(f"{what}. Type: {f'pip install {requirements()}' if IS_INSTALLED else 'make simulator'}")
+
+
+def requirements() -> str:
+    """NVIDIA's packages that this one needs, as words for a shell."""
+    wanted = next(iter(importlib.metadata.distributions(name="cudasim", path=[str(HERE.parent)]))).requires or []
+    return " ".join(f"'{name}'" for name in wanted if name.startswith("nvidia-"))
+
+
+@functools.lru_cache(None)
+def release(compiler: str) -> str:
+    """The version of an nvcc, such as 13.0; nothing if it does not start."""
+    try:
+        said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ""
+    return said.rpartition("release ")[2].partition(",")[0]
+
+
+def is_too_new(compiler: str) -> bool:
+    return [int(number) for number in re.findall(r"\d+", release(compiler))] > [int(number) for number in NEWEST.split(".")]

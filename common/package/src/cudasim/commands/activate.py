@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 
 from cudasim import places
@@ -25,9 +26,12 @@ def main(words: list[str]) -> int:
         return 1
     try:
         compiler = os.path.dirname(places.nvcc())
-    except Problem:  # the user may have programs that are compiled already
+    except Problem as why:  # the user may have programs that are compiled already
+        print(f"cudasim: {why}", file=sys.stderr)
         compiler = ""
     print(f"_simulated_folders={shlex.quote(':'.join(map(str, places.libraries())))}")
     print(f"_simulated_nvcc={shlex.quote(compiler)}")
+    if compiler and (other := shutil.which("nvcc")) and os.path.dirname(other) != compiler:  # one that is too new
+        print("_simulated_first=yes")
     print(places.ACTIVATE.read_text(encoding="utf-8"), end="")
     return 0
