@@ -223,6 +223,10 @@ def test_a_closed_library_and_the_static_runtime_are_named(installed, program):
 def test_a_crash_of_the_program_is_told_from_a_fault_of_a_kernel(installed, program):
     ended = installed.run(program, "crash")
     assert ended.returncode == 139 and "SIGSEGV" in ended.stderr and "cudasim run gdb ./prog" in ended.stderr
+    ended = installed.run("check", "prog.cu", "crash")
+    assert ended.returncode == 139 and "nvcc -g -o prog, and type: gdb ./prog\ncudasim: the checks found nothing before the crash\n" in ended.stderr
+    ended = installed.run("see", "-o", "crash.html", program, "race", "9")
+    assert ended.returncode == 0 and ended.stdout.endswith("It shows: race, index\nThe program ended with status 2.\n")
 
 
 def test_two_versions_are_named_with_their_places(installed, program):
@@ -243,7 +247,7 @@ def test_two_versions_are_named_with_their_places(installed, program):
         (["check", "--report"], "--report needs a value"),
         (["check", "--report", "/nowhere/found.json", "/bin/true"], "/nowhere/found.json: No such file or directory"),
         (["profile", "-o", "numbers.txt", "/bin/true"], "must end in .json or in .csv"),
-        (["see", "/bin/true"], "true launched no kernel to show"),
+        (["see", "/bin/true"], "true launched no kernel to show.\n"),
         (["activate", "x"], "activate takes no words"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",

@@ -14,7 +14,7 @@ import json
 import pathlib
 import sys
 
-from cudasim.commands.program import own_options, ready, tell_crash
+from cudasim.commands.program import crashed, own_options, ready, tell_crash
 from cudasim.problem import Problem
 from cudasim.running import run
 
@@ -34,5 +34,5 @@ def main(words: list[str]) -> int:
     if result.findings:
         print(f"cudasim: {len(result.findings)} finding{'s' if len(result.findings) > 1 else ''}", file=sys.stderr)
     else:
-        print("cudasim: the checks found nothing", file=sys.stderr)
+        print(f"cudasim: the checks found nothing{' before the crash' if crashed(result.status) else ''}", file=sys.stderr)
     return result.status or (1 if result.findings else 0)

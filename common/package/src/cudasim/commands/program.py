@@ -15,6 +15,7 @@ from cudasim import compiling
 from cudasim.problem import Problem
 
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT)
+PREFIX = "cudasim-"  # of the folder of a program that was compiled for one run
 
 
 def own_options(words: list[str], known: dict[str, str]) -> tuple[dict[str, str], list[str]]:
@@ -37,7 +38,7 @@ def ready(words: list[str]) -> Iterator[list[str]]:
         yield words
         return
     options, arguments = compiling.split(words)
-    with tempfile.TemporaryDirectory(prefix="cudasim-") as folder:
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
         program = f"{folder}/{pathlib.Path(options[-1]).stem}"
         compiling.compile(options, program)
         yield [program, *arguments]
@@ -49,12 +50,22 @@ def is_program(word: str) -> bool:
 
 def tell_crash(command: list[str], status: int) -> int:
     """The status, after a sentence about a crash."""
-    if status > 128 and status - 128 in CRASHES:
+    if crashed(status):
         number = signal.Signals(status - 128)
         name = os.path.basename(command[0])
+        is_kept = not os.path.basename(os.path.dirname(command[0])).startswith(PREFIX)
+        debug = (
+            f"compile the program with -g, and type: cudasim run gdb ./{name}"
+            if is_kept
+            else f'activate this shell with eval "$(cudasim activate)", compile the program with nvcc -g -o {name}, and type: gdb ./{name}'
+        )
         print(
             f"cudasim: {name} ended with the signal {number.name} ({signal.strsignal(number)}). A fault in a kernel is reported above and never ends the "
-            f"process, so this happened in host code. To find the place, compile the program with -g, and type: cudasim run gdb ./{name}",
+            f"process, so this happened in host code. To find the place, {debug}",
             file=sys.stderr,
         )
     return status
+
+
+def crashed(status: int) -> bool:
+    return status > 128 and status - 128 in CRASHES

@@ -9,6 +9,7 @@ import base64
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +34,7 @@ class NoFilm(Problem):
 
 
 def record(command: Sequence[str], environment: Mapping[str, str], file: pathlib.Path, only: str, option: str = "ONLY") -> list[Film]:
-    """The films of a program that runs on the simulator. `option` is how the user chooses what is recorded."""
+    """The films of a program that runs on the simulator. `option` is how the user chooses what is recorded. Each film has the program's status."""
     file.unlink(missing_ok=True)
     wanted = {"CUDASIM_FILM": str(file), "CUDASIM_FILM_ONLY": f"{only} limit={STEPS[0]}", "CUDASIM_CHECK": environment.get("CUDASIM_CHECK", CHECKS)}
     try:
@@ -48,9 +49,10 @@ def record(command: Sequence[str], environment: Mapping[str, str], file: pathlib
     if complaints:
         raise NoFilm(complaints[0].removeprefix("cudasim: ").replace("CUDASIM_FILM_ONLY", option))
     if not films:
-        why = "it ended with status " + str(ran.returncode) + " and" if ran.returncode else "it"
-        raise NoFilm(f"{pathlib.Path(command[0]).name} launched no kernel to show: {why} printed: {(ran.stderr or ran.stdout).strip()[-300:] or 'nothing'}")
-    return films
+        printed = (ran.stderr or ran.stdout).strip()[-300:]
+        why = (f" It ended with status {ran.returncode}." if ran.returncode else "") + (f" It printed: {printed}" if printed else "")
+        raise NoFilm(f"{pathlib.Path(command[0]).name} launched no kernel to show.{why}")
+    return [{**film, "status": ran.returncode} for film in films]
 
 
 def shortened(film: Film, steps: int) -> Film:
@@ -118,4 +120,6 @@ def fitted(title: str, recorded: list[Film], root: pathlib.Path, toolkit: str, o
     told = f"It shows: {', '.join(each['label'] for each in films)}"
     if cut := [each["label"] for each in films if each["cut"]]:
         told += f"\nThe first {steps} steps of each kernel are shown; the rest was cut off for: {', '.join(cut)}"
+    for status in sorted({each["status"] for each in films} - {0}):
+        told += f"\nThe program ended with {f'the signal {signal.Signals(-status).name}' if status < 0 else f'status {status}'}."
     return made, told
