@@ -93,7 +93,8 @@ std::string ptx_in_fatbin(std::string_view bytes, bool tell) {
                                 "-gencode arch=compute_90,code=compute_90"
       : cuobjdump().empty()
           ? "this fat binary has no PTX as plain text in it. Compile with nvcc --no-compress "
-            "-gencode arch=compute_75,code=compute_75, or type `make cuobjdump`, which gets the tool that unpacks PTX"
+            "-gencode arch=compute_75,code=compute_75. Or put the toolkit's cuobjdump, which unpacks PTX, "
+            "on the PATH; in the course, `make cuobjdump` gets it"
           : "this fat binary has no PTX in it. Compile with nvcc "
             "-gencode arch=compute_75,code=compute_75, which adds PTX";
   if (tell) refuse("machine code", why);
