@@ -226,21 +226,41 @@ void Writer::one(u32 i) {
   }
 }
 
+// Backwards, code goes through one place, where it also enters: of a loop with several entries, g++ would not make vector
+// code. A loop of one block has only one.
+std::string Writer::go_to(u32 target) const {
+  return target < block_->begin ? "{ to = " + text(target) + "; goto again; }" : "goto L" + text(target) + ";";
+}
+
 // A branch is the last instruction of its block: `finish` has written the registers to where both ways expect them.
 void Writer::branch(u32 i) {
   const Instruction& at = instruction(i);
   const std::string target = text(at.target), next = text(i + 1), index = text(i);
-  const std::string go = together_ ? "goto L" + target + ";"
+  const std::string there = go_to(at.target);
+  const std::string go = together_ ? there
                                    : "{ if (!alone) { warp.mask = m, warp.pc = " + next + "; code[" + index +
-                                         "].run(reinterpret_cast<Warp&>(warp), code[" + index + "]); } goto L" +
-                                         target + "; }";
+                                         "].run(reinterpret_cast<Warp&>(warp), code[" + index + "]); } " + there +
+                                         " }";
   if (at.guard == kNoSlot) return line(go);
   const std::string all = together_ ? "kAllLanes" : "m";
   line("if (e == " + all + ") " + go);
+  const bool ends = flow_.operations()[at.target].kind == Operation::leave && instruction(at.target).guard == kNoSlot;
+  const std::string end = "--left, warp.mask = e, warp.pc = " + text(at.target + 1) + "; code[" + target +
+                          "].run(reinterpret_cast<Warp&>(warp), code[" + target + "]);";
+  // Nobody meets lanes again that end there: they do so at once, and the others go on.
+  if (ends && !together_) line("if (e != 0 && alone) { " + end + " m = warp.lanes; goto L" + next + "; }");
   line("if (e != 0) {");
   const Values& values = values_;
   for (const auto& [slot, v] : values) {
     if (flow_.live(slot, i + 1) || flow_.live(slot, at.target)) spill(slot, v);
+  }
+  if (ends && together_) {
+    line("  " + end);
+    line("  warp.pc = " + next + ";");
+    line("  budget = left;");
+    line("  return Left::settled;");
+    line("}");
+    return;
   }
   line("  warp.mask = e, warp.pc = " + next + ";");
   line("  code[" + index + "].run(reinterpret_cast<Warp&>(warp), code[" + index + "]);");
@@ -307,7 +327,8 @@ void Writer::write(const Block& block) {
     if (flow_.is_predicate(slot) && flow_.live(slot, block.begin))
       line("  if (!tidy && !even(" + mask_name(slot) + ")) return Left::elsewhere;");
   }
-  line("  goto L" + pc + ";");
+  line("  to = " + pc + ";");
+  line("  goto again;");
   entries_ += out;
   out.clear();
   line("X" + pc + ":");
@@ -405,7 +426,7 @@ std::string Writer::run() {
   line("const Instruction* const code = warp.code;");
   line("View* const views = warp.views;");
   line("const u64 first_view = reinterpret_cast<u64>(code) / sizeof(Instruction);");
-  if (!together_) line("const u32 m = warp.lanes;");
+  if (!together_) line("u32 m = warp.lanes;");
   line("static_cast<void>(k), static_cast<void>(views), static_cast<void>(first_view), static_cast<void>(shared);");
   line("i64 left = budget;");
   line("[[maybe_unused]] bool failed = false;");
@@ -413,13 +434,20 @@ std::string Writer::run() {
   if (together_) line("[[maybe_unused]] const bool tidy = warp.pc == 0 || warp.pc == warp.tidy;");
   line("warp.tidy = kNoTarget;");
   declare();
-  line("switch (warp.pc) {");
-  for (const auto& [at, block] : flow_.blocks()) {
-    if (!together_ || block.reached) line("  case " + text(at) + ": goto E" + text(at) + ";");
-  }
-  line("  default: return Left::elsewhere;");
-  line("}");
-  return out_ + entries_ + body + leaves_ + "}\n";
+  const auto choose = [&](const char* from, const char* letter) {
+    line(std::string("switch (") + from + ") {");
+    for (const auto& [at, block] : flow_.blocks()) {
+      if (!together_ || block.reached) line("  case " + text(at) + ": goto " + letter + text(at) + ";");
+    }
+    line("  default: return Left::elsewhere;");
+    line("}");
+  };
+  line("u32 to;");
+  choose("warp.pc", "E");
+  out_ += entries_ + "  again:\n";
+  line("asm(\"\" : \"+r\"(to));  // keeps the compiler from making entries of the loops again");
+  choose("to", "L");
+  return out_ + body + leaves_ + "}\n";
 }
 
 std::string written(const Code& code, const Shape& shape) {

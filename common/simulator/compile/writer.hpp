@@ -59,6 +59,7 @@ class Writer {
   void leave_before(u32 pc, const Values& values, const char* how, u32 unspent);
   void one(u32 i);
   void call(u32 i);
+  std::string go_to(u32 target) const;
   void branch(u32 i);
   void require(const std::string& condition);
   void require_behind_loop(const std::string& condition);

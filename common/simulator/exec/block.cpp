@@ -30,15 +30,6 @@ u32 popcount(u32 lanes) { return static_cast<u32>(__builtin_popcount(lanes)); }
 
 }  // namespace
 
-void Executor::refresh() {
-  const u64 now = AddressSpace::instance().epoch();
-  if (epoch == now) return;
-  const bool empty = epoch == ~u64{0};
-  epoch = now;
-  if (empty) return;
-  for (View& view : views) view = View();
-}
-
 Block::Block(Grid& grid)
     : grid(&grid),
       shared_bytes(grid.shared_bytes),
@@ -86,7 +77,10 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
     warp.tidy = kNoTarget;
     warp.yield = false;
     warp.cluster_pending = 0;
-    enter(warp, &warp.root, 0, nullptr);
+    if (warp.frame == &warp.root && alone(warp))
+      warp.pc = 0, warp.stop = ~0u;  // as most warps have ended
+    else
+      enter(warp, &warp.root, 0, nullptr);
     for (const Code::Index& each : grid->entry.indices) {
       if (each.kind == Code::Index::block) std::fill_n(index_at(warp, each), kWarpSize, axes[each.axis]);
     }
@@ -97,17 +91,16 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
   quick_shared_bytes = observer != nullptr && observer->wants_accesses() ? 0 : shared_bytes;
 }
 
-Outcome Block::run(Executor& executor, i64& budget) {
+Outcome Block::run(Views& views, i64& budget) {
   u32 idle = 0;
   while (live_threads != 0) {
     if (runnable == 0) return Outcome::spins;
     bool progress = false;
     for (const u32 index : set_bits(runnable)) {
       Warp& warp = warps[index];
-      warp.views = executor.views;
+      warp.views = views.refreshed();
       if (observer != nullptr && observer->wants_accesses())
         warp.views = observer->views() != nullptr ? observer->views() : kNoViews;
-      executor.refresh();
       i64 left = kTurn;
       const Pause pause = run_hearing_all(warp, left);
       budget -= kTurn - left + kTurnCost;
@@ -275,11 +268,11 @@ void Cluster::look_again() {
   }
 }
 
-Outcome Cluster::run(Executor& executor, i64& budget) {
+Outcome Cluster::run(Views& views, i64& budget) {
   bool all_finished = true, expired = false, any_runnable = false;
   for (auto& block : blocks) {
     if (block->live_threads == 0) continue;
-    const Outcome outcome = block->run(executor, budget);
+    const Outcome outcome = block->run(views, budget);
     all_finished &= outcome == Outcome::finished;
     expired |= outcome == Outcome::expired;
   }

@@ -45,14 +45,24 @@ class Buffer {
   u64 capacity_ = 0;
 };
 
-// A thread of the machine that runs blocks of a grid.
-struct Executor {
-  Grid& grid;
-  View views[kViews];
-  u64 epoch = ~u64{0};
+// The views of a thread of the machine that runs blocks of a grid. They come from a store of used ones, too: what one
+// launch has looked up serves the next.
+class Views {
+ public:
+  explicit Views(u64 context);
+  ~Views();
+  Views(const Views&) = delete;
+  Views& operator=(const Views&) = delete;
+  View* refreshed();  // forgets them if the map of memory has changed
 
-  explicit Executor(Grid& grid) : grid(grid) {}
-  void refresh();  // forgets the views if the map of memory has changed
+ private:
+  struct Kept {
+    View views[kViews];
+    u64 epoch = ~u64{0}, context = 0;
+  };
+  struct Store;
+  static Store& store();
+  std::unique_ptr<Kept> kept_;
 };
 
 // PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier".
@@ -98,7 +108,7 @@ struct Block {
 
   void start(Cluster& cluster, u64 number, Dim3 index, u32 rank);
   // Runs until it ends, spins, or has used `budget` instructions; what is left of it comes back. Throws Fault.
-  Outcome run(Executor& executor, i64& budget);
+  Outcome run(Views& views, i64& budget);
 
   // The thread's local memory, of Grid::local_bytes; made when first asked for.
   std::byte* local(const Warp& warp, u32 lane);
@@ -128,7 +138,7 @@ struct Cluster {
   u32 arrived = 0;  // threads, at barrier.cluster
   AsyncSignals signals;
 
-  Outcome run(Executor& executor, i64& budget);
+  Outcome run(Views& views, i64& budget);
   u32 live_threads() const;
   void look_again();  // a thread has arrived at barrier.cluster, or exited
 

@@ -1,6 +1,8 @@
-// Storage for registers, shared and local memory: used again and again, since launches are many and short.
+// Storage for registers, shared and local memory, and for views: used again and again, since launches are many and
+// short.
 #include "common/simulator/exec/block.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
@@ -53,6 +55,45 @@ Buffer::~Buffer() {
     }
   }
   std::free(bytes_);
+}
+
+struct Views::Store {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Kept>> unused;
+};
+
+Views::Store& Views::store() {
+  static Store* made = new Store;
+  return *made;
+}
+
+Views::Views(u64 context) {
+  {
+    Store& s = store();
+    std::lock_guard lock(s.mutex);
+    if (!s.unused.empty()) {
+      kept_ = std::move(s.unused.back());
+      s.unused.pop_back();
+    }
+  }
+  if (kept_ == nullptr) kept_ = std::make_unique<Kept>();
+  if (kept_->context != context) kept_->epoch = ~u64{0};
+  kept_->context = context;
+}
+
+Views::~Views() {
+  Store& s = store();
+  std::lock_guard lock(s.mutex);
+  s.unused.push_back(std::move(kept_));
+}
+
+View* Views::refreshed() {
+  const u64 now = AddressSpace::instance().epoch();
+  if (kept_->epoch != now) {
+    kept_->epoch = now;
+    std::fill_n(kept_->views, kViews, View());
+  }
+  return kept_->views;
 }
 
 }  // namespace cudasim

@@ -82,6 +82,13 @@ u64 residency(const Grid& grid, u64 cluster_size, bool all) {
   return std::max<u64>(std::min(per_multiprocessor, kStorage / bytes) / cluster_size, 8);
 }
 
+template <class T>
+void spread(std::byte* to, const void* value) {
+  T one;
+  std::memcpy(&one, value, sizeof one);
+  std::fill_n(reinterpret_cast<T*>(to), kWarpSize, one);
+}
+
 }  // namespace
 
 Grid::Grid(const Launch& l)
@@ -129,13 +136,10 @@ Grid::Grid(const Launch& l)
 void Grid::set_constants() {
   constants = entry.constant_base;
   if (entry.of_launch.empty()) return;
-  constants_ = std::vector<std::byte>(entry.constants.size());
-  void* base = constants_.data();
-  std::size_t room = constants_.size();
-  const std::size_t size = room - kConstantAlign;
-  std::align(kConstantAlign, size, base, room);
-  std::memcpy(base, entry.constant_base, size);
-  constants = static_cast<const std::byte*>(base);
+  const std::size_t size = entry.constants.size() - kConstantAlign;
+  constants_ = Buffer(size);
+  constants = constants_.get();
+  std::memcpy(constants_.get(), entry.constant_base, size);
   const u32 block[] = {launch.block.x, launch.block.y, launch.block.z},
             grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
   for (const Code::OfLaunch& each : entry.of_launch) {
@@ -143,8 +147,13 @@ void Grid::set_constants() {
     const void* value = each.kind == Code::OfLaunch::parameter
                             ? static_cast<const void*>(launch.parameters.data() + each.index)
                             : sizes + each.index;
-    for (u32 lane = 0; lane < kWarpSize; ++lane)
-      std::memcpy(static_cast<std::byte*>(base) + each.at + lane * each.bytes, value, each.bytes);
+    std::byte* const to = constants_.get() + each.at;
+    if (each.bytes == 4)
+      spread<u32>(to, value);
+    else if (each.bytes == 8)
+      spread<u64>(to, value);
+    else
+      for (u32 lane = 0; lane < kWarpSize; ++lane) std::memcpy(to + lane * each.bytes, value, each.bytes);
   }
 }
 
@@ -343,7 +352,7 @@ void Grid::cancel() {
 
 bool Grid::work(bool caller) {
   const Arithmetic arithmetic;
-  Executor executor(*this);
+  Views views(launch.context);
   bool offered = !caller || observer != nullptr;  // an observed grid stays on one thread
   i64 done = 0, cost = 0, looked = 0;  // cost: of the last cluster that ended
   const i64 slice = std::min(kSlice, budget_);
@@ -355,7 +364,7 @@ bool Grid::work(bool caller) {
       for (;;) {
         i64 left = offered ? slice : std::min(kAlone, slice);
         const i64 given = left;
-        outcome = share.cluster->run(executor, left);
+        outcome = share.cluster->run(views, left);
         spent = given - left + kBlockCost;
         done += spent;
         if (outcome != Outcome::finished) break;

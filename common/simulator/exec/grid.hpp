@@ -50,7 +50,7 @@ struct Grid {
   u32 helpers = 0;  // threads of the pool that work on it; the pool's to count
 
  private:
-  std::vector<std::byte> constants_;
+  Buffer constants_;
   std::shared_ptr<Allocation> workspace_;
   mutable std::atomic<bool> lacks_workspace_{false};
   u64 clusters_, limit_;  // of the grid; that may have begun and not ended

@@ -48,6 +48,9 @@ struct F32ToBf16 {
 struct F32ToF64 {
   static double of(float a) { return a; }
 };
+struct Saturated {
+  static float of(float a) { return saturate(a); }
+};
 struct F64ToF32 {
   static float of(double a) { return float(a); }  // a NaN's sign and upper bits stay
 };

@@ -295,8 +295,9 @@ void run_integer_to_float(Warp& warp, const Instruction& i) {
 
 Handler common_conversion(const Conversion& c) {
   if (c.to_bytes != bytes(c.to) || c.from_bytes != bytes(c.from)) return nullptr;
-  if (c.ftz || c.sat || c.satfinite || c.relu) return nullptr;
   const auto is = [&c](Type to, Type from) { return c.to == to && c.from == from; };
+  if (is(Type::f32, Type::f32) && c.mode == kExact && c.sat && !c.ftz) return run1<Saturated, float, float>;
+  if (c.ftz || c.sat || c.satfinite || c.relu) return nullptr;
   if (c.mode == kExact) {
     if (is(Type::f32, Type::f16)) return run1<F16ToF32, float, u16>;
     if (is(Type::f64, Type::f32)) return run1<F32ToF64, double, float>;

@@ -62,16 +62,27 @@ enum Rounding : u32 { kNearest, kZero, kDown, kUp };
 class RoundingScope {
  public:
   explicit RoundingScope(u32 mode) : mode_(mode) {
-    constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
-    if (mode_ != kNearest) std::fesetround(kModes[mode_]);
+    if (mode_ != kNearest) set(mode_);
   }
   ~RoundingScope() {
-    if (mode_ != kNearest) std::fesetround(FE_TONEAREST);
+    if (mode_ != kNearest) set(kNearest);
   }
   RoundingScope(const RoundingScope&) = delete;
   RoundingScope& operator=(const RoundingScope&) = delete;
 
  private:
+  static void set(u32 mode) {
+#if defined(__x86_64__)  // fesetround() would set the rounding of the x87 unit as well
+    constexpr u32 kBits[] = {0, 0x6000, 0x2000, 0x4000};
+    u32 control;
+    asm volatile("stmxcsr %0" : "=m"(control) : : "memory");
+    control = (control & ~0x6000u) | kBits[mode];
+    asm volatile("ldmxcsr %0" : : "m"(control) : "memory");
+#else
+    constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    std::fesetround(kModes[mode]);
+#endif
+  }
   u32 mode_;
 };
 
