@@ -3,10 +3,10 @@
 // of each kernel's results, so that compare.py can see whether both have computed the same.
 #pragma once
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <random>
 #include <vector>
@@ -162,16 +162,16 @@ inline std::vector<Benchmark> all() {
   return both;
 }
 
-// One line: the kernel, its best time of kRuns runs after a first one that is not counted, in seconds, and the sum of
-// its results.
+// One line: the kernel, its best time of kRuns runs after a first one that is not counted, and the sum of its results.
+// The time is the processor's, of all threads, in seconds: other programs disturb it less than the time that passes.
 template <class Run, class Result>
 void measure(const char* kernel, Run run, Result result) {
   run();
   double best = INFINITY;
   for (int i = 0; i < kRuns; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     run();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
   std::printf("%s %.6f %.9g\n", kernel, best, result());
   std::fflush(stdout);

@@ -1,4 +1,4 @@
-"""Runs the simulator's benchmark and PoCL's in turn and prints the table: seconds, and how many times PoCL's time the simulator takes.
+"""Runs the simulator's benchmark and PoCL's in turn and prints how much processor time each takes, and the ratio.
 
 Usage: compare.py DRIVER_PROGRAM OPENCL_PROGRAM KERNELS_CL [ROUNDS]
 Both have compiled the kernels before, and find them in their caches. The two take turns with each kernel, so that a
