@@ -77,8 +77,8 @@ bool vectorizes(std::string_view op) {
                                                  "conversions::Saturated",
                                                  "conversions::F32ToS32"};
   if (std::find(std::begin(kSimple), std::end(kSimple), op) != std::end(kSimple)) return true;
-  static constexpr std::string_view kFloats[] = {"Add",  "Sub", "Mul", "Fma",     "Div", "Rcp",
-                                                 "Sqrt", "Neg", "Abs", "Extreme", "Ex2"};
+  static constexpr std::string_view kFloats[] = {"Add", "Sub",  "Mul", "Fma", "Div",
+                                                 "Rcp", "Sqrt", "Neg", "Abs", "Extreme"};
   constexpr std::string_view kModified = "floats::Modified<floats::";
   if (!op.starts_with(kModified)) return false;
   const std::string_view inner = op.substr(kModified.size());
