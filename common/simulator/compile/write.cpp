@@ -226,8 +226,8 @@ void Writer::one(u32 i) {
   }
 }
 
-// Backwards, code goes through one place, where it also enters: of a loop with several entries, g++ would not make vector
-// code. A loop of one block has only one.
+// Backwards, code goes through one place, where it also enters: of a loop with several entries, g++ would not make
+// vector code. A loop of one block has only one.
 std::string Writer::go_to(u32 target) const {
   return target < block_->begin ? "{ to = " + text(target) + "; goto again; }" : "goto L" + text(target) + ";";
 }
@@ -239,8 +239,7 @@ void Writer::branch(u32 i) {
   const std::string there = go_to(at.target);
   const std::string go = together_ ? there
                                    : "{ if (!alone) { warp.mask = m, warp.pc = " + next + "; code[" + index +
-                                         "].run(reinterpret_cast<Warp&>(warp), code[" + index + "]); } " + there +
-                                         " }";
+                                         "].run(reinterpret_cast<Warp&>(warp), code[" + index + "]); } " + there + " }";
   if (at.guard == kNoSlot) return line(go);
   const std::string all = together_ ? "kAllLanes" : "m";
   line("if (e == " + all + ") " + go);
