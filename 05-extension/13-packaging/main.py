@@ -30,7 +30,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 ENVIRONMENTS = HERE / "environments" if HERE.is_relative_to(ROOT / "build") else pathlib.Path(built(__file__, "environments"))
 USE = str(HERE / "use.py")
 OLD_CODE = built(str(ROOT / "05-extension" / "05-canonical-op" / "main.py"), "installed")
-ERROR = re.compile(r"([\w.]*Error|ERROR): ")
 RIGHT = "1 2 5 10 0 2 4 6"  # x² + 1 for 0, 1, 2, 3, and 2x
 
 
@@ -68,9 +67,8 @@ class Environment:
 def output(command: list[str], **variables: str) -> list[str]:
     """The lines that a command prints; if it fails, and of its error messages the last one."""
     ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables}, check=False)
-    said = ended.stderr.strip().splitlines() if ended.returncode else []
-    errors = ([line for line in said if ERROR.match(line)] or said)[-1:]  # some messages go on for several lines
-    return [ERROR.sub("", without_folders(line)) for line in ended.stdout.splitlines() + errors]
+    errors = ended.stderr.strip().splitlines()[-1:] if ended.returncode else []
+    return [re.sub(r"^(\w+Error|ERROR): ", "", without_folders(line)) for line in ended.stdout.splitlines() + errors]
 
 
 def without_folders(line: str) -> str:
@@ -124,11 +122,11 @@ def fits_pytorch(wheel: pathlib.Path, version: str) -> str:
     return f"{'fits' if version in needs.specifier else 'does not fit'}, because the wheel needs torch{needs.specifier}"
 
 
-def on_a_newer_gpu(device: str, **variables: str) -> str:
+def on_a_newer_gpu(device: str) -> str:
     """The values of the op as lesson 05-05 builds it, with machine code for the oldest GPU that nvcc supports, and with PTX."""
     if device == "cpu":
         return "skipped: PyTorch sees no GPU here"
-    return last_line([sys.executable, USE, device, "main"], PYTHONPATH=os.pathsep.join([OLD_CODE, PLACES]), **variables)
+    return last_line([sys.executable, USE, device, "main"], PYTHONPATH=os.pathsep.join([OLD_CODE, PLACES]))
 
 
 def contents(distribution: pathlib.Path) -> str:
@@ -189,7 +187,6 @@ def main(folder: pathlib.Path) -> int:
         "no compiler, a wheel": lambda: last_line(environment.command(USE, "cpu", "main"), PATH="/nowhere", CXX="no-compiler"),
         "no compiler, the source": lambda: environment.build(made["source"], folder, CXX="no-compiler", PATH="/nowhere"),
         "a newer GPU": lambda: on_a_newer_gpu(device),
-        "a newer GPU, no PTX": lambda: on_a_newer_gpu(device, CUDA_DISABLE_PTX_JIT="1"),  # the driver ignores the PTX
         "loaded before PyTorch": lambda: last_line(environment.command("-c", f"import ctypes; ctypes.CDLL({str(library)!r})")),
         "C++ names, other build": lambda: why_not_loaded(cpp_names),  # here, where PyTorch is loaded
         "PyTorch for another CUDA": lambda: last_line(environment.command("-c", f"import ctypes; ctypes.CDLL({built(__file__, 'other_cuda.so')!r})")),
