@@ -3,6 +3,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "tests/attention.hpp"
 #include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
@@ -10,53 +11,15 @@
 #include "tests/traffic.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <string>
-#include <vector>
 
 namespace {
 
-constexpr int kHead = 64, kRows = 64, kBlock = 128;
-constexpr int kPast = 64 * kHead;  // elements past the end of each matrix, in the same allocation
-constexpr std::uint16_t kNaN = 0xffff;
-
-float number(std::uint16_t bfloat16) {
-  const std::uint32_t bits = std::uint32_t{bfloat16} << 16;
-  float value;
-  std::memcpy(&value, &bits, sizeof bits);
-  return value;
-}
+constexpr int kBlock = 128;
 
 struct Size {
   int n, window, heads = 1, group = 1;
   float factor = 1;  // of the numbers in q
-};
-
-// A matrix on the device, of numbers from -2 to 2 in steps of 1/32 times a power of two, followed by NaNs.
-class Matrix {
- public:
-  Matrix(int rows, unsigned seed, float factor) : numbers_(std::size_t(rows) * kHead) {
-    std::vector<std::uint16_t> elements(numbers_.size() + kPast, kNaN);
-    for (std::size_t i = 0; i < numbers_.size(); ++i) {
-      unsigned hash = static_cast<unsigned>(i) * 2654435761u + seed;
-      hash = (hash ^ hash >> 15) * 0x2c1b3c6du;
-      const float value = factor * static_cast<float>(static_cast<int>((hash >> 16) % 129) - 64) / 32;
-      std::uint32_t bits;
-      std::memcpy(&bits, &value, sizeof bits);
-      elements[i] = static_cast<std::uint16_t>(bits >> 16);  // exact
-      numbers_[i] = value;
-    }
-    memory_ = cu::Memory(2 * elements.size());
-    CU_CHECK(cuMemcpyHtoD(memory_.address, elements.data(), 2 * elements.size()));
-  }
-  CUdeviceptr address() const { return memory_.address; }
-  const float* row(int row) const { return &numbers_[std::size_t(row) * kHead]; }
-
- private:
-  std::vector<float> numbers_;
-  cu::Memory memory_;
 };
 
 class Problem {
@@ -65,75 +28,34 @@ class Problem {
       : size_(size),
         q_(size.heads * size.n, 1, size.factor),
         k_(size.heads / size.group * size.n, 77, 1),
-        v_(size.heads / size.group * size.n, 345, 1) {
-    CU_CHECK(cuMemsetD16(o_.address, kNaN, rows() * kHead + kPast));
-    CU_CHECK(cuMemsetD32(lse_.address, 0xffffffff, rows() + kRows));
-  }
+        v_(size.heads / size.group * size.n, 345, 1),
+        output_(std::size_t(size.heads) * size.n) {}
 
   void launch(CUfunction kernel) {
     CUdeviceptr q = q_.address(), k = k_.address(), v = v_.address();
-    void* arguments[] = {&q, &k, &v, &o_.address, &lse_.address, &size_.n, &size_.window, &size_.group, &scale_};
+    void* arguments[] = {&q,           &k,     &v, &output_.o.address, &output_.lse.address, &size_.n, &size_.window,
+                         &size_.group, &scale_};
     CU_CHECK(cuLaunchKernel(kernel, (size_.n + kRows - 1) / kRows, size_.heads, 1, kBlock, 1, 1, 0, nullptr, arguments,
                             nullptr));
   }
 
-  struct Wrong {
-    int o, lse;  // how many elements are wrong, or have been written past the end
-  };
   Wrong wrong() const {
-    std::vector<std::uint16_t> o(rows() * kHead + kPast);
-    std::vector<float> lse(rows() + kRows);
-    CU_CHECK(cuMemcpyDtoH(o.data(), o_.address, 2 * o.size()));
-    CU_CHECK(cuMemcpyDtoH(lse.data(), lse_.address, 4 * lse.size()));
-    Wrong wrong{0, 0};
-    for (std::size_t i = 0; i < rows(); ++i) {
-      const Row right = exact(static_cast<int>(i));
-      wrong.lse += !(std::abs(lse[i] - right.lse) <= 1e-4 + 1e-5 * std::abs(right.lse));
-      for (int c = 0; c < kHead; ++c) {
-        // Weights and o are rounded to bfloat16, each by at most 2^-9 of its value.
-        wrong.o += !(std::abs(number(o[i * kHead + c]) - right.o[c]) <= 0.01 * right.magnitude[c]);
-      }
-    }
-    for (std::size_t i = rows() * kHead; i < o.size(); ++i) wrong.o += o[i] != kNaN;
-    for (std::size_t i = rows(); i < lse.size(); ++i) wrong.lse += !std::isnan(lse[i]);
-    return wrong;
+    return output_.wrong([&](int row) { return exact(row); });
   }
 
  private:
-  struct Row {
-    double o[kHead], magnitude[kHead], lse;
-  };
   Row exact(int row) const {
-    const int head = row / size_.n, at = row % size_.n, other = head / size_.group * size_.n;
-    const int first = std::max(0, at - size_.window + 1);
-    std::vector<double> scores;
-    for (int key = first; key <= at; ++key) {
-      double sum = 0;
-      for (int c = 0; c < kHead; ++c) sum += double{q_.row(row)[c]} * k_.row(other + key)[c];
-      scores.push_back(sum * scale_);
-    }
-    const double most = *std::max_element(scores.begin(), scores.end());
-    double sum = 0;
-    for (double& score : scores) sum += score = std::exp(score - most);
-    Row found{};
-    for (int key = first; key <= at; ++key) {
-      for (int c = 0; c < kHead; ++c) {
-        const double product = scores[key - first] / sum * v_.row(other + key)[c];
-        found.o[c] += product, found.magnitude[c] += std::abs(product);
-      }
-    }
-    found.lse = most + std::log(sum);
-    return found;
+    const int at = row % size_.n, first = std::max(0, at - size_.window + 1);
+    return exact_row(q_.row(row), k_, v_, row / size_.n / size_.group * size_.n + first, at + 1 - first);
   }
-  std::size_t rows() const { return std::size_t(size_.heads) * size_.n; }
 
   Size size_;
   Matrix q_, k_, v_;
-  cu::Memory o_{2 * (rows() * kHead + kPast)}, lse_{4 * (rows() + kRows)};
-  float scale_ = 0.125f;
+  Output output_;
+  float scale_ = kScale;
 };
 
-Problem::Wrong wrong(const Size& size) {
+Wrong wrong(const Size& size) {
   cu::Context context;
   const cu::Module module(cu::image("exercise.ptx"));
   Problem problem(size);

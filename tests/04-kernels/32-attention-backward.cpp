@@ -3,6 +3,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "tests/attention.hpp"
 #include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
@@ -12,51 +13,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
 namespace {
 
-constexpr int kHead = 64, kRows = 64, kBlock = 128;
-constexpr int kPast = 64 * kHead;  // elements past the end of each matrix, in the same allocation
-constexpr std::uint16_t kNaN = 0xffff;
-
-float number(std::uint16_t bfloat16) {
-  const std::uint32_t bits = std::uint32_t{bfloat16} << 16;
-  float value;
-  std::memcpy(&value, &bits, sizeof bits);
-  return value;
-}
+constexpr int kBlock = 128;
 
 struct Size {
   int n, heads = 1, group = 1;  // heads of q
   float factor = 1;             // of the numbers in q
-};
-
-// A matrix on the device, of numbers from -2 to 2 in steps of 1/32 times a power of two, followed by NaNs.
-class Matrix {
- public:
-  Matrix(int rows, unsigned seed, float factor) : numbers_(std::size_t(rows) * kHead) {
-    std::vector<std::uint16_t> elements(numbers_.size() + kPast, kNaN);
-    for (std::size_t i = 0; i < numbers_.size(); ++i) {
-      unsigned hash = static_cast<unsigned>(i) * 2654435761u + seed;
-      hash = (hash ^ hash >> 15) * 0x2c1b3c6du;
-      const float value = factor * static_cast<float>(static_cast<int>((hash >> 16) % 129) - 64) / 32;
-      std::uint32_t bits;
-      std::memcpy(&bits, &value, sizeof bits);
-      elements[i] = static_cast<std::uint16_t>(bits >> 16);  // exact
-      numbers_[i] = value;
-    }
-    memory_ = cu::Memory(2 * elements.size());
-    CU_CHECK(cuMemcpyHtoD(memory_.address, elements.data(), 2 * elements.size()));
-  }
-  CUdeviceptr address() const { return memory_.address; }
-  const float* row(int row) const { return &numbers_[std::size_t(row) * kHead]; }
-
- private:
-  std::vector<float> numbers_;
-  cu::Memory memory_;
 };
 
 // The problem, and its gradients in double precision.
@@ -87,10 +53,10 @@ class Problem {
                             nullptr, arguments, nullptr));
   }
 
-  struct Wrong {
+  struct WrongGradients {
     int k, v;  // how many elements are wrong, or have been written past the end
   };
-  Wrong wrong() const { return {wrong(of_k_, right_k_), wrong(of_v_, right_v_)}; }
+  WrongGradients wrong() const { return {wrong(of_k_, right_k_), wrong(of_v_, right_v_)}; }
 
  private:
   struct Right {
@@ -149,10 +115,10 @@ class Problem {
   Matrix q_, k_, v_, of_o_;
   std::vector<Right> right_k_, right_v_;
   cu::Memory lse_, delta_, of_k_{2 * elements()}, of_v_{2 * elements()};
-  float scale_ = 0.125f;
+  float scale_ = kScale;
 };
 
-Problem::Wrong wrong(const Size& size) {
+Problem::WrongGradients wrong(const Size& size) {
   cu::Context context;
   const cu::Module module(cu::image("exercise.ptx"));
   Problem problem(size);
@@ -177,7 +143,7 @@ double executed(const std::string& mnemonic, const std::string& modifier = "") {
   return observed<Counted>([&](const Counted& counted) { return counted.executed_by_warps(mnemonic, modifier); });
 }
 bool is_right(const Size& size) {
-  const Problem::Wrong found = wrong(size);
+  const Problem::WrongGradients found = wrong(size);
   return found.k + found.v == 0;
 }
 
