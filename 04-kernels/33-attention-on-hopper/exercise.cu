@@ -13,9 +13,10 @@ using Scores = Sums<1, kRows>;  // a warp's 16 rows, one column for each key
 using Output = Sums<1, kHead>;  // a warp's 16 rows of o
 
 // q, k, v and o have n rows in each head, and the maps describe boxes of 64 × 64 elements, swizzled. Rows past the end
-// of a head are loaded as zeros. Head h of q uses head h / group of k and v. Block (b, h) computes the rows from 64 b
-// on of head h. lse has an element for each row of q: the natural logarithm of the sum of the exponentials of its
-// scores, where a score is scale × the product of two rows.
+// of a head are loaded as zeros. They are not keys: their scores are 0, but their weights must be 0, too. Head h of q
+// uses head h / group of k and v. Block (b, h) computes the rows from 64 b on of head h, for which `keys` keys exist.
+// lse has an element for each row of q: the natural logarithm of the sum of the exponentials of its scores, where a
+// score is scale × the product of two rows.
 extern "C" __global__ void __launch_bounds__(kThreads)
     attend(const __grid_constant__ CUtensorMap map_q, const __grid_constant__ CUtensorMap map_k,
            const __grid_constant__ CUtensorMap map_v, __nv_bfloat16* o, float* lse, int n, int group, float scale) {
