@@ -365,11 +365,11 @@ ANSWERS = [
         lambda film: [event[2] for event in film["events"] if event[1] == "waits"] == list(range(8)),
         "Warp 0 is the first to wait",
     ),
-    ("08-warps", "", "part", lambda film: lanes_that_store(film) == [24, 8, 32], "the `else` side, 24 lanes are active"),
+    ("08-warps", "", "part", lambda film: lanes_that_store(film) == [24, 8, 32], "The `else` side runs first, with 24 active lanes"),
     ("20-reduction", "", "interleaved", lambda film: passes(film) == 150, "The kernel `interleaved` needs 150 passes"),
     ("21-transpose", "", "tiled", lambda film: max(access[5] for step in film["steps"] for access in step[5]) == 32, "takes 32 passes instead of 1"),
     ("23-matmul-warps", "", "transposed", lambda film: costs_of_shared_loads(film) == {(2, 2), (8, 4)}, "takes 8 passes instead of 4"),
-    ("23-matmul-warps", "", "warp_tiled", lambda film: costs_of_shared_loads(film) == {(2, 2), (4, 4)}, "the same load takes fewer passes"),
+    ("23-matmul-warps", "", "warp_tiled", lambda film: costs_of_shared_loads(film) == {(2, 2), (4, 4)}, "The same load takes fewer passes there"),
 ]
 
 
