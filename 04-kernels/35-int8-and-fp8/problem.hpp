@@ -153,9 +153,11 @@ class Problem {
     const int pairs = sides_.inner / 2;
     Scaled scaled{};
     if (rung.on_wgmma) {
-      scaled.map_a = map_of(x_.elements.address, sides_.rows, pairs);
-      scaled.map_b = map_of(w_.elements.address, sides_.columns, pairs);
-      scaled.map_c = map_of(y_.address, sides_.rows, sides_.columns);
+      // Variables, since g++ 12 does not align a temporary to 128 bytes if it compiles without optimization.
+      const CUtensorMap a = map_of(x_.elements.address, sides_.rows, pairs);
+      const CUtensorMap b = map_of(w_.elements.address, sides_.columns, pairs);
+      const CUtensorMap c = map_of(y_.address, sides_.rows, sides_.columns);
+      scaled.map_a = a, scaled.map_b = b, scaled.map_c = c;
     }
     scaled.c = pointer(y_), scaled.x = pointer(x_.elements), scaled.w = pointer(w_.elements);
     scaled.rows = sides_.rows, scaled.columns = sides_.columns, scaled.inner = pairs;
