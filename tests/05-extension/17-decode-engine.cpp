@@ -274,6 +274,33 @@ TEST_CASE_METHOD(Tiny, "one launch of the loop gives the same answer as a launch
 #endif
 }
 
+TEST_CASE_METHOD(Tiny, "the answer does not depend on how the kernels of a step are launched") {
+  const std::vector<int> prompt = {1, 2, 3};
+  const Request request = {3, 40, -1, 0, 0, 0};
+  const std::vector<int> expected = alone(prompt, request);
+  const Engine engine(kernels, kTiny, weights, {1, 64, 4});
+  CHECK(answer(engine, StepGraph(engine, Kind::kFused, false), prompt, request) == expected);
+
+  // Without a graph.
+  Batch batch(engine);
+  const cu::Stream stream;
+  std::vector<int> found;
+  batch.admit(prompt, request, stream.handle);
+  for (int i = 0; i < 40; ++i) engine.step(Kind::kFused, false, stream.handle);
+  CU_CHECK(cuStreamSynchronize(stream.handle));
+  batch.look([&](int, int token) { found.push_back(token); }, [](int) {});
+  CHECK(found == expected);
+}
+
+TEST_CASE_METHOD(Tiny, "a kernel for each operation gives the same answer as the fused kernels") {
+  const Engine engine(kernels, kTiny, weights, {1, 64, 4});
+  for (const int number : {0, 2, 4}) {
+    CAPTURE(number);
+    CHECK(answer(engine, StepGraph(engine, Kind::kSeparate, false), prompt_of(number), request_of(number)) ==
+          alone(prompt_of(number), request_of(number)));
+  }
+}
+
 TEST_CASE_METHOD(Tiny, "a request that can never be admitted is told why") {
   const Engine engine(kernels, kTiny, weights, {1, 64, 2});
   const Batch batch(engine);
