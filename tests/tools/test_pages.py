@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import html
 import io
 import json
 import os
@@ -261,6 +262,21 @@ def test_steps_forward_and_back_show_the_recorded_values(film, recorded, tab):
     assert position(page) == f"step {len(steps)} of {len(steps)}"
     page.keyboard.press("Home")
     assert position(page) == f"step 1 of {len(steps)}"
+    tab.assert_clean()
+
+
+def test_a_film_in_the_frame_of_a_notebook_follows_the_keys(film, recorded, tab, tmp_path):
+    """Such a frame has no address that a script may change."""
+    steps = next(iter(recorded.values()))["steps"]
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f'<iframe srcdoc="{html.escape(film.read_text(encoding="utf-8"))}" style="width: 1200px; height: 800px"></iframe>', encoding="utf-8")
+    tab.open(notebook)
+    frame = tab.page.frame_locator("iframe")
+    frame.locator("body[data-ready] #position").click()
+    tab.page.keyboard.press("ArrowRight")
+    assert frame.locator("#position").inner_text() == f"step 2 of {len(steps)}"
+    shown = frame.locator(".lanes-now .cell.on").evaluate_all("cells => cells.map(c => [c.firstChild.textContent, c.querySelector('small').textContent])")
+    assert {int(lane): value for lane, value in shown} == shortened(values_of(steps[1]))
     tab.assert_clean()
 
 

@@ -366,7 +366,7 @@ class Player {
     if (this.view.lane !== null) address.set("lane", this.view.lane);
     if (this.other) address.set("with", this.other.film.label);
     this.address = address.toString();
-    history.replaceState(null, "", "#" + this.address);
+    if (location.protocol !== "about:") history.replaceState(null, "", "#" + this.address); // a page in a notebook has no address
     this.draw();
   }
   wanted() {
