@@ -2,25 +2,18 @@
 // precision.
 #pragma once
 #include "common/cu.hpp"
+#include "tests/bfloat16.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 constexpr int kHead = 64, kRows = 64;
 constexpr int kPast = 64 * kHead;  // elements past the end of each matrix, in the same allocation
 constexpr std::uint16_t kNaN = 0xffff;
 constexpr float kScale = 0.125f;
-
-inline float number(std::uint16_t bfloat16) {
-  const std::uint32_t bits = std::uint32_t{bfloat16} << 16;
-  float value;
-  std::memcpy(&value, &bits, sizeof bits);
-  return value;
-}
 
 // A matrix on the device, of numbers from -2 to 2 in steps of 1/32 times a power of two, followed by NaNs.
 class Matrix {
@@ -31,9 +24,7 @@ class Matrix {
       unsigned hash = static_cast<unsigned>(i) * 2654435761u + seed;
       hash = (hash ^ hash >> 15) * 0x2c1b3c6du;
       const float value = factor * static_cast<float>(static_cast<int>((hash >> 16) % 129) - 64) / 32;
-      std::uint32_t bits;
-      std::memcpy(&bits, &value, sizeof bits);
-      elements[i] = static_cast<std::uint16_t>(bits >> 16);  // exact
+      elements[i] = bfloat16(value);
       numbers_[i] = value;
     }
     memory_ = cu::Memory(2 * elements.size());
@@ -99,7 +90,7 @@ class Output {
       wrong.lse += !(std::abs(of_lse[i] - right.lse) <= 1e-4 + 1e-5 * std::abs(right.lse));
       for (int c = 0; c < kHead; ++c) {
         // Weights and o are rounded to bfloat16, each by at most 2^-9 of its value.
-        wrong.o += !(std::abs(number(of_o[i * kHead + c]) - right.o[c]) <= 0.01 * right.magnitude[c]);
+        wrong.o += !(std::abs(from_bfloat16(of_o[i * kHead + c]) - right.o[c]) <= 0.01 * right.magnitude[c]);
       }
     }
     for (std::size_t i = rows_ * kHead; i < of_o.size(); ++i) wrong.o += of_o[i] != kNaN;

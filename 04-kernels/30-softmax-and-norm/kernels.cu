@@ -11,18 +11,18 @@ constexpr __device__ Peak kNothing = {-INFINITY, 0};
 
 // The exponential of x relative to `largest`, which is already times log2 e. In one multiply-add, only the result is
 // rounded; the product, which may be much larger, is not.
-__device__ inline float exponential(float x, float largest) { return power_of_two(fmaf(x, kLog2E, -largest)); }
+__device__ inline float exponential(float x, float largest) { return exp2_approximately(fmaf(x, kLog2E, -largest)); }
 
 // Two results for different elements become the result for all of them.
 __device__ inline Peak merged(Peak a, Peak b) {
   const float largest = fmaxf(a.x, b.x), from = largest == -INFINITY ? 0 : largest;  // -inf - (-inf) would be NaN
-  return {largest, a.y * power_of_two(a.x - from) + b.y * power_of_two(b.x - from)};
+  return {largest, a.y * exp2_approximately(a.x - from) + b.y * exp2_approximately(b.x - from)};
 }
 
 // The same for one more element.
 __device__ inline Peak with(Peak peak, float x) {
   const float scaled = x * kLog2E;
-  if (scaled > peak.x) peak = {scaled, peak.y * power_of_two(peak.x - scaled)};
+  if (scaled > peak.x) peak = {scaled, peak.y * exp2_approximately(peak.x - scaled)};
   peak.y += x == -INFINITY ? 0 : exponential(x, peak.x);
   return peak;
 }

@@ -1,5 +1,6 @@
 // A row in the registers of the threads that share it, and what these threads compute together.
 #pragma once
+#include "04-kernels/exp2.hpp"
 #include "04-kernels/hopper.hpp"
 #include "shape.hpp"
 
@@ -7,14 +8,6 @@
 
 #include <cmath>
 #include <cstddef>
-
-constexpr float kLog2E = 1.44269504f;
-
-__device__ inline float power_of_two(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 // ---- Vectors of 16 bytes ----
 

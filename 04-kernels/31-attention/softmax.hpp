@@ -1,14 +1,7 @@
 // Online softmax: the scores of a row arrive in several steps.
 #pragma once
+#include "04-kernels/exp2.hpp"
 #include "tile.hpp"
-
-constexpr float kLog2E = 1.44269504f, kLn2 = 0.693147181f;
-
-__device__ inline float exp2_approximately(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 // For each row of a warp: its largest score so far, and the lane's part of the sum of its exponentials.
 template <class S>

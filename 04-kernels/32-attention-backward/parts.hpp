@@ -1,15 +1,8 @@
 // The parts of all kernels that compute gradients: tiles, weights, and the gradients of scores.
 #pragma once
+#include "04-kernels/exp2.hpp"
 #include "04-kernels/tiles.hpp"
 #include "shape.hpp"
-
-constexpr float kLog2E = 1.44269504f;
-
-__device__ inline float exp2_approximately(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 template <class S>
 constexpr int kDown = S::kWarpRows / kMma;

@@ -1,6 +1,7 @@
 // Online softmax of the rows of a warpgroup, as in 04-31. A thread has elements of two rows, and its four lanes share
 // them. The output is multiplied at the same time, so it is rescaled later.
 #pragma once
+#include "04-kernels/exp2.hpp"
 #include "04-kernels/tiles.hpp"
 #include "shape.hpp"
 
@@ -8,14 +9,6 @@ template <class S>
 using Scores = Sums<1, S::kKeys>;
 template <class S>
 using Output = Sums<1, S::kHead>;
-
-constexpr float kLog2E = 1.44269504f, kLn2 = 0.693147181f;
-
-__device__ inline float exp2_approximately(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 template <class S>
 class Softmax {

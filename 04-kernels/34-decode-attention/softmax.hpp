@@ -1,14 +1,7 @@
 // Online softmax of a warp's rows of q, and the sum of the values with its weights.
 #pragma once
+#include "04-kernels/exp2.hpp"
 #include "page.hpp"
-
-constexpr float kLog2E = 1.44269504f, kLn2 = 0.693147181f;
-
-__device__ inline float exp2_approximately(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 // What a warp knows about its rows of q: the largest score so far, times log2 e, and relative to it the sum of the
 // exponentials and the sum of the values. A lane has a part of the sums of two rows.

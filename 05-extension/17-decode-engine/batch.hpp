@@ -16,13 +16,13 @@ class Batch {
   }
 
   // Why this request can never be admitted, or "".
-  std::string obstacle(const std::vector<int>& prompt, int answer) const {
+  std::string obstacle(const std::vector<int>& prompt, int reply) const {
     const Room& room = engine_.room();
-    const int tokens = static_cast<int>(prompt.size()) + answer;
+    const int tokens = static_cast<int>(prompt.size()) + reply;
     if (prompt.empty()) return "the prompt is empty. Pass at least one character";
-    if (answer < 1) return "the answer must have at least one token";
+    if (reply < 1) return "the reply must have at least one token";
     if (tokens > room.tokens) {
-      return "the prompt has " + std::to_string(prompt.size()) + " tokens and the answer " + std::to_string(answer) +
+      return "the prompt has " + std::to_string(prompt.size()) + " tokens and the reply " + std::to_string(reply) +
              ", but a request may have " + std::to_string(room.tokens) + " in all. Shorten one of them";
     }
     if (pages_for(tokens) > room.pages) {
@@ -66,7 +66,7 @@ class Batch {
       std::atomic_thread_fence(std::memory_order_acquire);
       const int arrived = count & ~kEnded;
       for (; slots_[i].seen < arrived; ++slots_[i].seen) {
-        use(static_cast<int>(i), engine_.answers()[i * engine_.room().tokens + slots_[i].seen]);
+        use(static_cast<int>(i), engine_.replies()[i * engine_.room().tokens + slots_[i].seen]);
       }
       if ((count & kEnded) == 0) continue;
       free_.insert(free_.end(), slots_[i].pages.begin(), slots_[i].pages.end());
@@ -87,9 +87,8 @@ class Batch {
  private:
   struct Slot {
     std::vector<int> pages;  // none: the slot is free
-    int seen = 0;            // tokens of the answer
+    int seen = 0;            // tokens of the reply
   };
-  static int pages_for(int tokens) { return (tokens + kPageTokens - 1) / kPageTokens; }
   // By way of page-locked memory, which stays as it is until the copy has ended: a slot is used again only later.
   static void copy(const std::vector<int>& from, int* staged, CUdeviceptr to, CUstream stream) {
     std::copy(from.begin(), from.end(), staged);

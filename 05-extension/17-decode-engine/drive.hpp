@@ -1,4 +1,4 @@
-// Launches steps until all requests have their answers. The host is a few steps ahead of the device and never waits for
+// Launches steps until all requests have their replies. The host is a few steps ahead of the device and never waits for
 // it.
 #pragma once
 #include "batch.hpp"
@@ -39,9 +39,9 @@ class Driver {
                                      cu::Event(CU_EVENT_DISABLE_TIMING), cu::Event(CU_EVENT_DISABLE_TIMING)};
 };
 
-// The answer of one request.
-inline std::vector<int> answer(const Engine& engine, const StepGraph& graph, const std::vector<int>& prompt,
-                               const Request& request) {
+// The reply of one request.
+inline std::vector<int> reply(const Engine& engine, const StepGraph& graph, const std::vector<int>& prompt,
+                              const Request& request) {
   Batch batch(engine);
   std::vector<int> tokens;
   bool admitted = false;

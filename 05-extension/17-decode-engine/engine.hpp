@@ -22,7 +22,7 @@ enum class Kind { kSeparate, kFused };
 
 struct Room {
   int slots;   // requests in the batch, up to kSlots
-  int tokens;  // of a request, prompt and answer
+  int tokens;  // of a request, prompt and reply
   int pages;   // of the cache
 };
 
@@ -34,7 +34,6 @@ class Engine {
 
  public:
   static constexpr float kEpsilon = 1e-5f;
-  static constexpr int kBlocksOfProduct = 2;           // for each multiprocessor
 
   Engine(const Kernels& kernels, const Shape& shape, const Weights& weights, const Room& room)
       : kernels_(kernels), shape_(shape), weights_(weights), room_(room) {
@@ -58,7 +57,7 @@ class Engine {
   const Shape& shape() const { return shape_; }
   const Room& room() const { return room_; }
   const Weights& weights() const { return weights_; }
-  int pitch() const { return (room_.tokens + kPageTokens - 1) / kPageTokens; }  // pages of a request, at most
+  int pitch() const { return pages_for(room_.tokens); }  // pages of a request, at most
   // Bytes of the keys and values of a token, in all layers.
   std::size_t bytes_of_token() const { return std::size_t(4) * shape_.layers * shape_.kv_heads * shape_.head; }
 
@@ -97,7 +96,7 @@ class Engine {
   }
 
   // What a step has told the host so far.
-  int* answers() const { return answers_.as<int>(); }
+  int* replies() const { return replies_.as<int>(); }
   volatile int* counts() const { return counts_.as<volatile int>(); }
 
   // What the host writes for each slot: a Request, a row of tokens, a row of page numbers.
@@ -168,7 +167,8 @@ class Engine {
     Cache cache = cache_of(layer);
     void* arguments[] = {&p, &cache};
     const std::string name = use + suffix();
-    const int strips = matrix.columns / (weights_.four_bit() ? 256 : 128), blocks = kBlocksOfProduct * multiprocessors_;
+    const int strips = matrix.columns / (weights_.four_bit() ? kStripInt4 : kStripBf16),
+              blocks = kBlocksOfProduct * multiprocessors_;
     to.launch(kernels_.steps.function(name.c_str()), std::min(matrix.rows / kTileRows, blocks), 32 * warps_for(strips),
               0, arguments);
   }
@@ -233,8 +233,8 @@ class Engine {
   }
   int sampling_threads() const { return shape_.vocabulary <= 1024 ? 128 : 1024; }
   Sampling sampling() const {
-    CUdeviceptr answers, counts;
-    CU_THROW(cuMemHostGetDevicePointer(&answers, answers_.address, 0));
+    CUdeviceptr replies, counts;
+    CU_THROW(cuMemHostGetDevicePointer(&replies, replies_.address, 0));
     CU_THROW(cuMemHostGetDevicePointer(&counts, counts_.address, 0));
     return {pointer<const float>(logits_),
             shape_.vocabulary,
@@ -242,7 +242,7 @@ class Engine {
             pointer<int>(lengths),
             pointer<const Request>(requests),
             pointer<const int>(prompts),
-            reinterpret_cast<int*>(answers),
+            reinterpret_cast<int*>(replies),
             reinterpret_cast<int*>(counts),
             pointer(weights_.embeddings),
             pointer(x_),
@@ -265,7 +265,7 @@ class Engine {
   const cu::Memory keys_{shape_.layers * bytes_of_layer()}, values_{shape_.layers * bytes_of_layer()};
   const cu::Memory turns_{4 * std::size_t(room_.tokens) * shape_.head}, lse_{4 * slots_ * shape_.heads};
   const cu::Memory parts_{std::size_t(8) * blocks_of_attention() * kPartFloats}, done_{4 * slots_ * shape_.heads};
-  const cu::Pinned answers_{4 * std::size_t(kSlots) * room_.tokens, CU_MEMHOSTALLOC_DEVICEMAP};
+  const cu::Pinned replies_{4 * std::size_t(kSlots) * room_.tokens, CU_MEMHOSTALLOC_DEVICEMAP};
   const cu::Pinned counts_{4 * kSlots, CU_MEMHOSTALLOC_DEVICEMAP};
 };
 

@@ -6,31 +6,40 @@
 
 namespace engine {
 
-class StepGraph {
+class Graph {
+ public:
+  ~Graph() { CU_REPORT(cuGraphExecDestroy(executable_)); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  void launch(CUstream stream) const { CU_THROW(cuGraphLaunch(executable_, stream)); }
+
+ protected:
+  Graph() = default;
+  void instantiate(CUgraph graph) {
+    CU_THROW(cuGraphInstantiate(&executable_, graph, 0));
+    CU_THROW(cuGraphDestroy(graph));
+  }
+
+  const cu::Stream stream_;  // of the capture
+  CUgraphExec executable_ = nullptr;
+};
+
+class StepGraph : public Graph {
  public:
   StepGraph(const Engine& engine, Kind kind, bool overlap) {
     CUgraph graph;
     CU_THROW(cuStreamBeginCapture(stream_.handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     engine.step(kind, overlap, stream_.handle);
     CU_THROW(cuStreamEndCapture(stream_.handle, &graph));
-    CU_THROW(cuGraphInstantiate(&executable_, graph, 0));
-    CU_THROW(cuGraphDestroy(graph));
+    instantiate(graph);
     CU_THROW(cuGraphUpload(executable_, nullptr));
   }
-  ~StepGraph() { CU_REPORT(cuGraphExecDestroy(executable_)); }
-  StepGraph(const StepGraph&) = delete;
-  StepGraph& operator=(const StepGraph&) = delete;
-
-  void launch(CUstream stream) const { CU_THROW(cuGraphLaunch(executable_, stream)); }
-
- private:
-  const cu::Stream stream_;
-  CUgraphExec executable_ = nullptr;
 };
 
 #if CUDA_VERSION >= 12030
 // One launch computes all steps: a conditional node repeats them as long as a slot has a request.
-class LoopGraph {
+class LoopGraph : public Graph {
  public:
   LoopGraph(const Kernels& kernels, const Engine& engine, bool overlap) {
     CUgraph graph;
@@ -58,18 +67,8 @@ class LoopGraph {
     CU_THROW(cuLaunchKernel(kernels.loop.function("go_on"), 1, 1, 1, 1, 1, 1, 0, stream_.handle, arguments, nullptr));
     CUgraph body;
     CU_THROW(cuStreamEndCapture(stream_.handle, &body));
-    CU_THROW(cuGraphInstantiate(&executable_, graph, 0));
-    CU_THROW(cuGraphDestroy(graph));
+    instantiate(graph);
   }
-  ~LoopGraph() { CU_REPORT(cuGraphExecDestroy(executable_)); }
-  LoopGraph(const LoopGraph&) = delete;
-  LoopGraph& operator=(const LoopGraph&) = delete;
-
-  void launch(CUstream stream) const { CU_THROW(cuGraphLaunch(executable_, stream)); }
-
- private:
-  const cu::Stream stream_;
-  CUgraphExec executable_ = nullptr;
 };
 #endif
 

@@ -5,21 +5,22 @@
 
 namespace engine {
 
-#define PRODUCT(name, Use)                                                                        \
-  extern "C" __global__ void __launch_bounds__(32 * kMostWarps, 2) name##_bf16(const Product p) { \
-    product<InBfloat16>(p, Use{p});                                                               \
-  }                                                                                               \
-  extern "C" __global__ void __launch_bounds__(32 * kMostWarps, 2) name##_int4(const Product p) { \
-    product<InFourBits>(p, Use{p});                                                               \
+#define PRODUCT(name, Use)                                                                                       \
+  extern "C" __global__ void __launch_bounds__(32 * kMostWarps, kBlocksOfProduct) name##_bf16(const Product p) { \
+    product<InBfloat16>(p, Use{p});                                                                              \
+  }                                                                                                              \
+  extern "C" __global__ void __launch_bounds__(32 * kMostWarps, kBlocksOfProduct) name##_int4(const Product p) { \
+    product<InFourBits>(p, Use{p});                                                                              \
   }
 PRODUCT(plain, Plain)
 PRODUCT(add, Add)
 PRODUCT(swiglu, Swiglu)
 PRODUCT(logits, Logits)
 
-#define TO_CACHE(name, Weights)                                                                           \
-  extern "C" __global__ void __launch_bounds__(32 * kMostWarps, 2) name(const Product p, const Cache c) { \
-    product<Weights>(p, ToCache{p, c});                                                                   \
+#define TO_CACHE(name, Weights)                                                   \
+  extern "C" __global__ void __launch_bounds__(32 * kMostWarps, kBlocksOfProduct) \
+      name(const Product p, const Cache c) {                                      \
+    product<Weights>(p, ToCache{p, c});                                           \
   }
 TO_CACHE(to_cache_bf16, InBfloat16)
 TO_CACHE(to_cache_int4, InFourBits)

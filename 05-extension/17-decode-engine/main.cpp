@@ -1,9 +1,9 @@
 // Text from a language model: a C++ program on the driver API, with the kernels of chapter 04.
 //   --write PROMPT [TOKENS [TEMPERATURE [SEED]]]   only writes a text
-//   --serve PROMPT...                              answers several requests in one batch, from one cache
+//   --serve PROMPT...                              serves several requests in one batch, from one cache
 //   --large [LAYERS [TOKENS]]                      measures random weights in the shape of a model of 8 billion, with
-//   texts
-//                                                  of so many tokens
+//   so
+//                                                  many tokens in each text
 #include "common/measure.hpp"
 #include "drive.hpp"
 #include "rungs.hpp"
@@ -52,8 +52,7 @@ bool compare(const Expected& expected, const std::vector<int>& tokens) {
 bool compare_batch(const Kernels& kernels, const File& file, const Weights& weights,
                    const std::vector<Expected>& requests, const std::vector<std::vector<int>>& alone) {
   const int slots = static_cast<int>(requests.size()), tokens = requests[0].request.limit;
-  const Engine engine(kernels, file.shape, weights,
-                      {slots, tokens, slots * ((tokens + kPageTokens - 1) / kPageTokens)});
+  const Engine engine(kernels, file.shape, weights, {slots, tokens, slots * pages_for(tokens)});
   const StepGraph graph(engine, Kind::kFused, true);
   Batch batch(engine);
   std::vector<std::vector<int>> together(slots);
@@ -77,14 +76,14 @@ bool compare_all(const Kernels& kernels, const File& file, const std::string& pa
   for (const bool four_bit : {false, true}) {
     const Weights weights = from_file(kernels, file, four_bit);
     const int tokens = all[0].request.limit;
-    const Engine engine(kernels, file.shape, weights, {1, tokens, (tokens + kPageTokens - 1) / kPageTokens});
+    const Engine engine(kernels, file.shape, weights, {1, tokens, pages_for(tokens)});
     const StepGraph graph(engine, Kind::kFused, true);
     std::vector<Expected> requests;
     std::copy_if(all.begin(), all.end(), std::back_inserter(requests),
                  [&](const Expected& expected) { return expected.four_bit == four_bit; });
     std::vector<std::vector<int>> alone;
     for (const Expected& expected : requests) {
-      alone.push_back(answer(engine, graph, expected.prompt, expected.request));
+      alone.push_back(reply(engine, graph, expected.prompt, expected.request));
       right &= compare(expected, alone.back());
     }
     right &= compare_batch(kernels, file, weights, requests, alone);
@@ -153,7 +152,7 @@ int write(const Loaded& model, const std::string& prompt, int tokens, float temp
   }
   const std::vector<int> begin = model.characters.tokens(prompt);
   const int all = static_cast<int>(begin.size()) + tokens;
-  const Engine engine(model.kernels, model.file.shape, model.weights, {1, all, (all + kPageTokens - 1) / kPageTokens});
+  const Engine engine(model.kernels, model.file.shape, model.weights, {1, all, pages_for(all)});
   if (const std::string why = Batch(engine).obstacle(begin, tokens); !why.empty()) throw Problem(why + ".");
   const StepGraph graph(engine, Kind::kFused, true);
   std::printf("%s", prompt.c_str());
@@ -178,7 +177,7 @@ int write(const Loaded& model, const std::string& prompt, int tokens, float temp
   return 0;
 }
 
-// Answers requests as soon as there are a slot and pages for them.
+// Serves requests as soon as there are a free slot and enough pages for them.
 int serve(const Loaded& model, const std::vector<std::string>& prompts) {
   constexpr Room kRoom = {4, 128, 20};
   const Engine engine(model.kernels, model.file.shape, model.weights, kRoom);
@@ -186,7 +185,7 @@ int serve(const Loaded& model, const std::vector<std::string>& prompts) {
   Batch batch(engine);
   struct Waiting {
     std::vector<int> tokens;
-    int number, answer;
+    int number, reply;
   };
   std::deque<Waiting> waiting;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
@@ -207,7 +206,7 @@ int serve(const Loaded& model, const std::vector<std::string>& prompts) {
       [&](CUstream stream) {
         while (!waiting.empty()) {
           const Waiting& next = waiting.front();
-          const int limit = static_cast<int>(next.tokens.size()) + next.answer;
+          const int limit = static_cast<int>(next.tokens.size()) + next.reply;
           const int slot = batch.admit(next.tokens, {0, limit, -1, 0.5f, 20, 1}, stream);
           if (slot < 0) return;
           number_in[slot] = next.number, text_in[slot] = prompts[next.number - 1];

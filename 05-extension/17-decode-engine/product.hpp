@@ -24,7 +24,7 @@ __device__ inline uint4 eight_of(const Product& p, int row, int column) {
 // A strip of a tile in bfloat16, in the order in which the lanes need it.
 class InBfloat16 {
  public:
-  static constexpr int kColumns = 128, kAhead = 2;
+  static constexpr int kColumns = kStripBf16, kAhead = 2;
   __device__ void load(const Product& p, int tile, int strip) {
     const std::size_t unit = static_cast<std::size_t>(tile) * (p.columns / 32) + strip * (kColumns / 32);
     const auto* const from = static_cast<const uint4*>(p.weights) + unit * 64 + threadIdx.x % 32;
@@ -52,6 +52,7 @@ class InBfloat16 {
 class InFourBits {
  public:
   static constexpr int kColumns = kStrip, kAhead = 2;
+  static_assert(kStrip == kStripInt4);
   __device__ void load(const Product& p, int tile, int strip) { weights_.load(argument(p), tile, strip); }
   __device__ void multiply(Sums<8>& sums, const Product& p, int strip) const {
     Strip<8> x;

@@ -74,10 +74,7 @@ class Measured {
   }
 
  private:
-  static Room room(const Rung& rung, int tokens) {
-    const int pages = (tokens + kPageTokens - 1) / kPageTokens;
-    return {rung.slots, tokens, rung.slots * pages};
-  }
+  static Room room(const Rung& rung, int tokens) { return {rung.slots, tokens, rung.slots * pages_for(tokens)}; }
   void set_lengths(int context) const {
     for (int slot = 0; slot < rung_.slots; ++slot)
       CU_THROW(cuMemsetD32(engine_.lengths.address + 4 * slot, context, 1));

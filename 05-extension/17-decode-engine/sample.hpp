@@ -120,17 +120,17 @@ __device__ inline void sample(const Sampling& p) {
   const int slot = blockIdx.x, length = p.lengths[slot];
   if (length == 0) return;
   const Request r = p.requests[slot];
-  const bool answers = length >= r.prompt;
-  const int token = answers ? chosen(p.logits + static_cast<std::size_t>(slot) * p.vocabulary, p.vocabulary, r, length)
+  const bool replies = length >= r.prompt;
+  const int token = replies ? chosen(p.logits + static_cast<std::size_t>(slot) * p.vocabulary, p.vocabulary, r, length)
                             : p.prompts[slot * p.most + length];
-  const bool ends = answers && (length + 1 >= r.limit || token == r.end);
+  const bool ends = replies && (length + 1 >= r.limit || token == r.end);
   if (!ends) embed(p, slot, token);
   __syncthreads();  // all threads have read the length
   if (threadIdx.x != 0) return;
   p.lengths[slot] = ends ? 0 : length + 1;
-  if (!answers) return;
+  if (!replies) return;
   const int count = length - r.prompt + 1;
-  p.answers[slot * p.most + count - 1] = token;
+  p.replies[slot * p.most + count - 1] = token;
   __threadfence_system();  // the host reads the token only after it has read the count
   *static_cast<volatile int*>(p.counts + slot) = count + (ends ? kEnded : 0);
 }

@@ -7,6 +7,10 @@ constexpr int kSlots = 8;        // requests that one step computes together: th
 constexpr int kTileRows = 16;    // of the weights: the rows of an mma
 constexpr int kMostWarps = 8;    // of a block that multiplies
 constexpr int kPageTokens = 16;  // of a page of the cache
+constexpr int kBlocksOfProduct = 2;  // that multiply, on each multiprocessor
+constexpr int kStripBf16 = 128, kStripInt4 = 256;  // columns that a warp multiplies at a time
+
+constexpr int pages_for(int tokens) { return (tokens + kPageTokens - 1) / kPageTokens; }
 
 // One product of a step: y = x × the transpose of the weights, for up to kSlots rows of x.
 //
@@ -35,8 +39,8 @@ struct Cache {
 
 // What a request wants. With a temperature of 0, the most likely token is next.
 struct Request {
-  int prompt, limit;  // tokens of the prompt; of the prompt and the answer
-  int end;  // the token that ends the answer, or -1
+  int prompt, limit;  // tokens of the prompt; of the prompt and the reply
+  int end;  // the token that ends the reply, or -1
   float temperature;
   int top_k;  // how many of the most likely tokens may be next, or 0 for all
   unsigned seed;
@@ -49,8 +53,8 @@ struct Sampling {
   int* lengths;
   const Request* requests;
   const int* prompts;  // a row of `most` tokens for each slot
-  int* answers;  // in memory of the host, a row of `most` tokens for each slot
-  int* counts;  // in memory of the host: tokens of each answer, and kEnded in addition after the last one
+  int* replies;  // in memory of the host, a row of `most` tokens for each slot
+  int* counts;  // in memory of the host: tokens of each reply, and kEnded in addition after the last one
   const void* embeddings;  // bfloat16, a row for each token
   void* x;
   float* squares;

@@ -40,7 +40,7 @@ class Characters {
   std::vector<int> codes_;
 };
 
-// What PyTorch has written: in train.py, for each way, the prompt, the answer, and by how much each token's value was
+// What PyTorch has written: in train.py, for each way, the prompt, the reply, and by how much each token's value was
 // larger than all others.
 struct Expected {
   bool four_bit;

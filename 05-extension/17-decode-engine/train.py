@@ -19,7 +19,7 @@ BATCH, LENGTH = 4, 256
 RATE = 4e-3
 PROMPT = "The kernel "
 WAYS = [model.Sampling(0, 0, 0), model.Sampling(0.7, 20, 1)]
-COUNT = 48  # tokens of each answer
+COUNT = 48  # tokens of each reply
 
 
 def prose(text: str) -> str:
@@ -60,7 +60,7 @@ def train(tokens: torch.Tensor, steps: int) -> model.Model:
 
 
 def write_tokens(path: str, shape: model.Shape, characters: list[str], matrices: list[torch.Tensor]) -> None:
-    """For each way: four_bit temperature top_k seed, then the prompt, the answer and the margins in a line each."""
+    """For each way: four_bit temperature top_k seed, then the prompt, the reply and the margins in a line each."""
     prompt = [characters.index(c) for c in PROMPT]
     with open(path, "w", encoding="utf-8") as file:
         for four_bit in (False, True):

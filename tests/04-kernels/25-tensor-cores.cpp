@@ -3,6 +3,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "tests/bfloat16.hpp"
 #include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
@@ -20,13 +21,6 @@ namespace {
 constexpr int kTile = 64, kBlock = 128;
 constexpr int kPast = 64 * 64;  // elements past the end of each matrix, in the same allocation
 constexpr std::uint16_t kNaN = 0xffff;
-
-// A bfloat16 has the upper half of the bits of a float. All numbers of this check are exact.
-std::uint16_t bfloat16(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<std::uint16_t>(bits >> 16);
-}
 
 // Three matrices on the device, followed by NaNs, which also fill y.
 class Matrices {

@@ -4,22 +4,15 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "tests/bfloat16.hpp"
 #include "tests/catch.hpp"
 #include "tests/hopper.hpp"
 #include "tests/simulated.hpp"
 
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace {
-
-// A bfloat16 has the upper half of the bits of a float. All numbers of this check are exact.
-std::uint16_t bfloat16(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<std::uint16_t>(bits >> 16);
-}
 
 // Mostly zeros, and integers whose sums of products are small enough to be exact in bfloat16.
 std::vector<float> numbers(int count, int seed) {

@@ -3,6 +3,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "tests/bfloat16.hpp"
 #include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/simulated.hpp"
@@ -10,7 +11,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace {
@@ -18,19 +18,6 @@ namespace {
 constexpr int kTile = 64;
 constexpr int kPast = 64 * 64;  // elements past the end of c, in the same allocation
 constexpr std::uint16_t kNaN = 0xffff;
-
-// A bfloat16 has the upper half of the bits of a float. The elements of a and b are exact.
-std::uint16_t bfloat16(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<std::uint16_t>(bits >> 16);
-}
-float as_float(std::uint16_t value) {
-  const std::uint32_t bits = std::uint32_t{value} << 16;
-  float result;
-  std::memcpy(&result, &bits, sizeof result);
-  return result;
-}
 
 void* pointer(const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); }
 
@@ -68,7 +55,7 @@ class Problem {
       for (int feature = 0; feature < columns_ / 2; ++feature) {
         const int column = feature / 8 * 16 + feature % 8;
         const double gate = sum(row, column), exact = gate / (1 + std::exp(-gate)) * sum(row, column + 8);
-        const double found = as_float(c[std::size_t(row) * columns_ / 2 + feature]);
+        const double found = from_bfloat16(c[std::size_t(row) * columns_ / 2 + feature]);
         const double half = exact == 0 ? 0 : std::ldexp(1.0, std::ilogb(exact) - 8);  // of the last place
         const double allowed = half + std::ldexp(std::fabs(exact), -16) + 1e-30;
         wrong += !(std::fabs(found - exact) <= allowed);

@@ -96,7 +96,7 @@ class Problem {
     CU_CHECK(cuMemcpyDtoH(found.data(), memory.address, 2 * found.size()));
     int wrong = 0;
     for (std::size_t i = 0; i < right.size(); ++i) {
-      wrong += !(std::abs(number(found[i]) - right[i].value) <= 0.01 * right[i].magnitude + 1e-5);
+      wrong += !(std::abs(from_bfloat16(found[i]) - right[i].value) <= 0.01 * right[i].magnitude + 1e-5);
     }
     for (std::size_t i = right.size(); i < found.size(); ++i) wrong += found[i] != kNaN;
     return wrong;

@@ -4,6 +4,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "tests/bfloat16.hpp"
 #include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -21,13 +21,6 @@ namespace {
 
 constexpr int kHead = 64, kPart = kMostGroup * (kHead + 2);
 constexpr std::uint16_t kNaN = 0xffff;
-
-float number(std::uint16_t bfloat16) {
-  const std::uint32_t bits = std::uint32_t{bfloat16} << 16;
-  float value;
-  std::memcpy(&value, &bits, sizeof bits);
-  return value;
-}
 
 struct Size {
   std::vector<int> lengths;
@@ -56,9 +49,7 @@ std::vector<std::uint16_t> numbers(std::size_t count, unsigned seed, float facto
     unsigned hash = static_cast<unsigned>(i) * 2654435761u + seed;
     hash = (hash ^ hash >> 15) * 0x2c1b3c6du;
     const float value = factor * static_cast<float>(static_cast<int>((hash >> 16) % 129) - 64) / 32;
-    std::uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    elements[i] = static_cast<std::uint16_t>(bits >> 16);  // exact
+    elements[i] = bfloat16(value);
   }
   return elements;
 }
@@ -131,7 +122,7 @@ class Problem {
                                          : !(std::abs(lse[i] - right.lse) <= 1e-4 + 1e-5 * std::abs(right.lse));
       for (int c = 0; c < kHead; ++c) {
         // Weights and o are rounded to bfloat16, each by at most 2^-9 of its value.
-        wrong.o += !(std::abs(number(o[std::size_t(i) * kHead + c]) - right.o[c]) <= 0.01 * right.magnitude[c]);
+        wrong.o += !(std::abs(from_bfloat16(o[std::size_t(i) * kHead + c]) - right.o[c]) <= 0.01 * right.magnitude[c]);
       }
     }
     return wrong;
@@ -152,7 +143,7 @@ class Problem {
     for (int key = 0; key < size_.lengths[request]; ++key) {
       double sum = 0;
       for (int c = 0; c < kHead; ++c) {
-        sum += double{number(q_[std::size_t(i) * kHead + c])} * number(k_[row(request, head, key) + c]);
+        sum += double{from_bfloat16(q_[std::size_t(i) * kHead + c])} * from_bfloat16(k_[row(request, head, key) + c]);
       }
       scores.push_back(sum * scale_);
     }
@@ -162,7 +153,7 @@ class Problem {
     for (double& score : scores) sum += score = std::exp(score - most);
     for (std::size_t key = 0; key < scores.size(); ++key) {
       for (int c = 0; c < kHead; ++c) {
-        const double product = scores[key] / sum * number(v_[row(request, head, static_cast<int>(key)) + c]);
+        const double product = scores[key] / sum * from_bfloat16(v_[row(request, head, static_cast<int>(key)) + c]);
         found.o[c] += product, found.magnitude[c] += std::abs(product);
       }
     }

@@ -1,6 +1,7 @@
 // Checks the learner's kernels quantize_rows() and scaled_product() (exercise of 04-kernels/35-int8-and-fp8).
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "tests/bfloat16.hpp"
 #include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
@@ -8,7 +9,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -21,18 +21,6 @@ namespace {
 constexpr int kColumns = 512;
 constexpr float kLargest = 448, kNoLimit = 0x1p100F;
 
-// Numbers that bfloat16 represents exactly.
-std::uint16_t bfloat16(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<std::uint16_t>(bits >> 16);
-}
-float number(std::uint16_t bfloat16) {
-  const std::uint32_t bits = std::uint32_t{bfloat16} << 16;
-  float value;
-  std::memcpy(&value, &bits, sizeof bits);
-  return value;
-}
 unsigned hash(std::size_t i, unsigned seed) {
   unsigned bits = static_cast<unsigned>(i) * 2654435761u + seed * 0x9e3779b9u;
   bits = (bits ^ bits >> 15) * 0x2c1b3c6du;
@@ -158,7 +146,7 @@ class Weights {
     void* arguments[] = {&x, &x_scales, &elements_.address, &scales_.address, &to, &columns_};
     CU_CHECK(cuLaunchKernel(kernel, columns_ / 8, rows / 16, 1, 32, 1, 1, 0, nullptr, arguments, nullptr));
     std::vector<float> found;
-    for (const std::uint16_t bits : read<std::uint16_t>(y, count)) found.push_back(number(bits));
+    for (const std::uint16_t bits : read<std::uint16_t>(y, count)) found.push_back(from_bfloat16(bits));
     return found;
   }
   static float element(std::size_t i) { return i % kColumns == 3 ? 0 : integer(i, 3); }

@@ -1,6 +1,7 @@
 // Checks the learner's kernel four_bit() (exercise of 04-kernels/36-four-bit-weights).
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "tests/bfloat16.hpp"
 #include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
@@ -17,18 +18,6 @@ namespace {
 constexpr int kGroup = 128, kTile = 16, kMostRows = 8;
 constexpr std::uint16_t kNaN = 0xffff;
 
-// A bfloat16 has the upper half of the bits of a float. All numbers here are exact.
-std::uint16_t bfloat16(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<std::uint16_t>(bits >> 16);
-}
-float as_float(std::uint16_t value) {
-  const std::uint32_t bits = std::uint32_t{value} << 16;
-  float result;
-  std::memcpy(&result, &bits, sizeof result);
-  return result;
-}
 unsigned hash(std::size_t i, unsigned seed) {
   unsigned bits = static_cast<unsigned>(i) * 2654435761u + seed * 0x9e3779b9u;
   bits = (bits ^ bits >> 15) * 0x2c1b3c6du;
@@ -95,7 +84,7 @@ class Problem {
           exact += x * (static_cast<int>(q(row, column)) - zero(row, column)), largest += std::fabs(15 * x);
         }
         const double half = exact == 0 ? 0 : std::ldexp(1.0, std::ilogb(exact) - 8);  // of the last place
-        wrong += !(std::fabs(as_float(found) - exact) <= half + std::ldexp(largest, -20));
+        wrong += !(std::fabs(from_bfloat16(found) - exact) <= half + std::ldexp(largest, -20));
       }
     }
     return wrong;

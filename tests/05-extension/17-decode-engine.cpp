@@ -176,7 +176,7 @@ struct Tiny : cu::Context {
 
   std::vector<int> alone(const std::vector<int>& prompt, const Request& request) const {
     const Engine engine(kernels, kTiny, weights, {1, 64, 4});
-    return answer(engine, StepGraph(engine, Kind::kFused, true), prompt, request);
+    return reply(engine, StepGraph(engine, Kind::kFused, true), prompt, request);
   }
 };
 // A different prompt and a different length for each number.
@@ -228,14 +228,14 @@ TEST_CASE_METHOD(Tiny, "each step is one graph launch, and the host waits for no
   CHECK(forbidden_calls() == "");
 }
 
-TEST_CASE_METHOD(Tiny, "in a batch, each request gets the answer that it gets alone, and its pages become free again") {
+TEST_CASE_METHOD(Tiny, "in a batch, each request gets the reply that it gets alone, and its pages become free again") {
   constexpr int kRequests = 7;
   const Engine engine(kernels, kTiny, weights, {3, 64, 6});  // pages for two or three of them at a time
   const StepGraph graph(engine, Kind::kFused, true);
   Batch batch(engine);
   int next = 0, most = 0;
   std::vector<int> in(3);
-  std::vector<std::vector<int>> answers(kRequests);
+  std::vector<std::vector<int>> replies(kRequests);
   calls.clear();
   Driver(graph).run(
       batch,
@@ -247,17 +247,17 @@ TEST_CASE_METHOD(Tiny, "in a batch, each request gets the answer that it gets al
           most = std::max(most, 6 - batch.free_pages());
         }
       },
-      [&](int slot, int token) { answers[in[slot]].push_back(token); }, [](int) {});
+      [&](int slot, int token) { replies[in[slot]].push_back(token); }, [](int) {});
   CHECK(calls["cuGraphInstantiate"] == 0);
   CHECK(batch.free_pages() == 6);
   CHECK(most >= 4);
   for (int i = 0; i < kRequests; ++i) {
     CAPTURE(i);
-    CHECK(answers[i] == alone(prompt_of(i), request_of(i)));
+    CHECK(replies[i] == alone(prompt_of(i), request_of(i)));
   }
 }
 
-TEST_CASE_METHOD(Tiny, "one launch of the loop gives the same answer as a launch for each step") {
+TEST_CASE_METHOD(Tiny, "one launch of the loop gives the same reply as a launch for each step") {
 #if CUDA_VERSION >= 12030
   const Engine engine(kernels, kTiny, weights, {1, 64, 4});
   Batch batch(engine);
@@ -274,12 +274,12 @@ TEST_CASE_METHOD(Tiny, "one launch of the loop gives the same answer as a launch
 #endif
 }
 
-TEST_CASE_METHOD(Tiny, "the answer does not depend on how the kernels of a step are launched") {
+TEST_CASE_METHOD(Tiny, "the reply does not depend on how the kernels of a step are launched") {
   const std::vector<int> prompt = {1, 2, 3};
   const Request request = {3, 40, -1, 0, 0, 0};
   const std::vector<int> expected = alone(prompt, request);
   const Engine engine(kernels, kTiny, weights, {1, 64, 4});
-  CHECK(answer(engine, StepGraph(engine, Kind::kFused, false), prompt, request) == expected);
+  CHECK(reply(engine, StepGraph(engine, Kind::kFused, false), prompt, request) == expected);
 
   // Without a graph.
   Batch batch(engine);
@@ -292,16 +292,16 @@ TEST_CASE_METHOD(Tiny, "the answer does not depend on how the kernels of a step 
   CHECK(found == expected);
 }
 
-TEST_CASE_METHOD(Tiny, "a kernel for each operation gives the same answer as the fused kernels") {
+TEST_CASE_METHOD(Tiny, "a kernel for each operation gives the same reply as the fused kernels") {
   const Engine engine(kernels, kTiny, weights, {1, 64, 4});
   for (const int number : {0, 2, 4}) {
     CAPTURE(number);
-    CHECK(answer(engine, StepGraph(engine, Kind::kSeparate, false), prompt_of(number), request_of(number)) ==
+    CHECK(reply(engine, StepGraph(engine, Kind::kSeparate, false), prompt_of(number), request_of(number)) ==
           alone(prompt_of(number), request_of(number)));
   }
 }
 
-TEST_CASE_METHOD(Tiny, "a request that can never be admitted is told why") {
+TEST_CASE_METHOD(Tiny, "a request that can never be admitted is rejected with the reason") {
   const Engine engine(kernels, kTiny, weights, {1, 64, 2});
   const Batch batch(engine);
   CHECK(batch.obstacle({}, 4).find("prompt is empty") == 4);

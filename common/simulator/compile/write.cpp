@@ -246,7 +246,7 @@ void Writer::branch(u32 i) {
   const bool ends = flow_.operations()[at.target].kind == Operation::leave && instruction(at.target).guard == kNoSlot;
   const std::string end = "--left, warp.mask = e, warp.pc = " + text(at.target + 1) + "; code[" + target +
                           "].run(reinterpret_cast<Warp&>(warp), code[" + target + "]);";
-  // Nobody meets lanes again that end there: they do so at once, and the others go on.
+  // Lanes that end at the target never join the others again, so they end at once, and the others go on.
   if (ends && !together_) line("if (e != 0 && alone) { " + end + " m = warp.lanes; goto L" + next + "; }");
   line("if (e != 0) {");
   const Values& values = values_;

@@ -78,7 +78,7 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
     warp.yield = false;
     warp.cluster_pending = 0;
     if (warp.frame == &warp.root && alone(warp))
-      warp.pc = 0, warp.stop = ~0u;  // as most warps have ended
+      warp.pc = 0, warp.stop = ~0u;  // most warps ended in this frame, with all lanes
     else
       enter(warp, &warp.root, 0, nullptr);
     for (const Code::Index& each : grid->entry.indices) {
