@@ -1,5 +1,5 @@
 # Five more images: attention and RMSNorm of chapter 04, the end of the loop, and what starts early on compute capability
-# 9.0. For the program alone, the model, which is trained once. Without PyTorch, its file is empty.
+# 9.0. For the program alone, the model, which is trained once. Without PyTorch, its file is empty, until PyTorch is found.
 ENGINE := 05-extension/17-decode-engine
 DECODE_STEPS ?= 1000
 ENGINE_MODEL := build/$(ENGINE)/model.$(DECODE_STEPS)
@@ -17,7 +17,7 @@ $(patsubst %,build/$(ENGINE)/%90.ptx,kernels attention): build/$(ENGINE)/%90.ptx
 	$(call step,nvcc)
 	$(Q)$(engine_newer)
 
-$(ENGINE_MODEL): $(ENGINE)/train.py $(ENGINE)/model.py
+$(ENGINE_MODEL): $(ENGINE)/train.py $(ENGINE)/model.py $(if $(TORCH_ROOT),$(shell [ -s $(ENGINE_MODEL) ] || echo always))
 	$(call step_begins,train)
 	$(Q)$(if $(TORCH_ROOT),PYTHONDONTWRITEBYTECODE=1 "$(PYTHON)" $< $(DECODE_STEPS) $@.part && mv $@.part.tokens $@.tokens && mv $@.part $@,: >$@)
 

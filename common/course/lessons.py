@@ -174,6 +174,11 @@ class Lesson:
         return "lesson.mk" in self.files and "HOST_CODE" in (self.folder / "lesson.mk").read_text(encoding="utf-8")
 
     @functools.cached_property
+    def is_built_with_torch(self) -> bool:
+        """Is it in Python, or does its lesson.mk use PyTorch?"""
+        return self.is_python or "lesson.mk" in self.files and "TORCH_ROOT" in (self.folder / "lesson.mk").read_text(encoding="utf-8")
+
+    @functools.cached_property
     def needs_cuda_of_torch(self) -> bool:
         return "op.cpp" in self.files and "<c10/cuda/" in (self.folder / "op.cpp").read_text(encoding="utf-8")
 

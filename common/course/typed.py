@@ -152,8 +152,10 @@ def needs(todo):
     judges_besides = [step for step in todo if step.command.name == "see" and os.environ.get("EXERCISE") or (step.file or "").startswith("build/tests/")]
     if judges_besides:
         found.append("catch2")
+    if any(lesson.is_built_with_torch for step in todo if not (step.command.suites and is_quick()) for lesson in step.about):
+        found.append("torch")
     if any(lesson.is_python for lesson in about):
-        found += ["torch"] + (["pytest"] if "catch2" in found else [])
+        found += ["pytest"] if "catch2" in found else []
         found += sorted(package for lesson in about if lesson.is_python for package in lesson.packages)
     return list(dict.fromkeys(found))
 

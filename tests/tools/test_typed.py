@@ -140,10 +140,12 @@ def test_in_a_lessons_folder_a_target_means_that_lesson(words, part):
         ([], {"QUICK": "1"}, "catch2 pytest style"),
         ([], {}, "catch2 pytest package notebook style tools book browser torch numba triton"),
         (["05-extension/08-front-doors"], {}, "catch2 torch pytest numba triton"),
+        (["05-extension/17-decode-engine"], {}, "catch2 torch"),
+        (["05-extension/17-decode-engine"], {"QUICK": "1"}, "catch2"),
     ],
 )
 def test_a_part_of_the_tests_sets_up_only_what_it_needs(part, settings, needed):
-    """No browser and no book for one lesson; PyTorch only for a lesson in Python."""
+    """No browser and no book for one lesson; PyTorch only for a lesson that uses it."""
     with mock.patch.dict(os.environ, {"QUICK": "", **settings}):
         assert typed.needs(typed.steps(["test"], part)) == needed.split()
 
