@@ -43,7 +43,7 @@ bool compare(const Expected& expected, const std::vector<int>& tokens) {
   std::printf("%-9s  %-25s  %zu of %zu tokens are the same%s\n", expected.four_bit ? "four bits" : "bfloat16",
               expected.request.temperature > 0 ? "drawn, with a fixed seed" : "the most likely token", same, count,
               same == count ? ""
-              : close       ? "; the next two were almost equally likely"
+              : close       ? "; rounding can change the next one"
                             : ": WRONG");
   return same == count || close;
 }

@@ -142,17 +142,22 @@ class Sampling(NamedTuple):
 
 
 def chosen(logits: Tensor, sampling: Sampling, position: int) -> tuple[int, float]:
-    """The next token, and by how much its value is larger than that of any other."""
-    values = logits
+    """The next token, and by how much numbers would have to change for another one."""
+    values, admitted = logits, torch.ones_like(logits, dtype=torch.bool)
     if sampling.temperature > 0:
         of_position = hashed(torch.tensor(sampling.seed + 0x9E3779B9 * position & 0xFFFFFFFF))
         bits = hashed(of_position + torch.arange(len(logits)) & 0xFFFFFFFF)
         uniform = ((bits >> 8).float() + 0.5) * 2.0**-24
         values = logits / sampling.temperature - (-uniform.log()).log()
         if 0 < sampling.top_k < len(logits):
-            values = torch.where(logits >= logits.topk(sampling.top_k).values[-1], values, -torch.inf)
-    best = values.topk(2)
-    return int(best.indices[0]), float(best.values[0] - best.values[1])
+            least, next_one = logits.topk(sampling.top_k + 1).values[-2:]
+            admitted = logits >= least
+    best = torch.where(admitted, values, -torch.inf).topk(2)
+    token, margin = int(best.indices[0]), best.values[0] - best.values[1]
+    if not admitted.all():  # this token could fall behind the top_k, or another one with a larger value rise to them
+        rivals = logits[~admitted & (values > best.values[0])]
+        margin = min(margin, logits[token] - next_one, *(least - rivals))
+    return token, float(margin)
 
 
 def generate(engine: Engine, prompt: list[int], count: int, sampling: Sampling) -> tuple[list[int], list[float]]:

@@ -40,8 +40,8 @@ class Characters {
   std::vector<int> codes_;
 };
 
-// What PyTorch has written: in train.py, for each way, the prompt, the reply, and by how much each token's value was
-// larger than all others.
+// What PyTorch has written: in train.py, for each way, the prompt, the reply, and by how much numbers would have to
+// change for another token.
 struct Expected {
   bool four_bit;
   Request request;
