@@ -45,6 +45,15 @@ def test_every_workflow_form_and_setting_has_a_schema():
     assert files and all(style.schema_of(file) for file in files)
 
 
+def test_actions_are_pinned_by_their_commit_with_the_version_beside_it():
+    """A tag can be moved to other code later; dependabot.yml renews the commit and the comment together."""
+    used = [
+        use for file in style.sources(".yml") if file.startswith(".github/") for use in re.findall(r"uses: (.*)", (ROOT / file).read_text(encoding="utf-8"))
+    ]
+    assert used and not [use for use in used if not re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use)]
+    assert len(set(used)) == len({use.partition("@")[0] for use in used}), "one version of each action"
+
+
 def test_tables_and_exercises_of_learners_are_left_alone(monkeypatch):
     assert not [file for file in style.sources(*style.CPP) if file.endswith(".inc")]
     monkeypatch.setattr(style, "is_learners", lambda path: True)
