@@ -2,6 +2,7 @@
 // said of forms that do not exist.
 #include "common/simulator/isa/row.hpp"
 #include "common/simulator/isa/sets.hpp"
+#include "common/simulator/ptx/notes.hpp"
 #include "tests/catch.hpp"
 #include "tests/simulator/forms.hpp"
 
@@ -95,6 +96,27 @@ TEST_CASE("every form of a simulated target has a function") {
       CHECK(binds(find(form)));
     }
   }
+}
+
+TEST_CASE("the class of an instruction is its row's, and that of an access to memory also its state space's") {
+  const auto class_name = [](const std::string& form) -> std::string {
+    return name(class_of(find(form).row, modifiers(form)));
+  };
+  CHECK(class_name("add.u32") == "integer");
+  CHECK(class_name("add.f16x2") == "floating");
+  CHECK(class_name("prmt.b32") == "move");
+  CHECK(class_name("testp.finite.f32") == "compare");
+  CHECK(class_name("cp.async.ca.shared.global") == "cp.async");
+  CHECK(class_name("cp.async.wait_all") == "barrier");
+  CHECK(class_name("cp.async.bulk.global.shared::cta.bulk_group") == "other memory");
+  CHECK(class_name("mbarrier.init.b64") == "barrier");
+  CHECK(class_name("prefetch.L1") == "other memory");
+  CHECK(class_name("alloca.u64") == "other");
+  CHECK(class_name("ld.shared::cta.u32") == "ld.shared");
+  CHECK(class_name("ld.param.u32") == "ld.const");
+  CHECK(class_name("st.u32") == "other memory");
+  CHECK(class_name("red.global.add.u32") == "atom.global");
+  CHECK(class_of(nullptr, {"uni"}) == Class::control);
 }
 
 TEST_CASE("a row says which numbers an operand may be") {

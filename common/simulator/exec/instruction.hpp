@@ -34,6 +34,33 @@ struct SourceLine {
   u32 outer_file = 0, outer_line = 0;  // where the outermost inlined function was called; file 0: nothing was inlined
 };
 
+// Kinds of instructions, as the profile counts them.
+enum class Class : u8 {
+  integer,
+  floating,
+  convert,
+  compare,  // setp, set, selp, slct, testp
+  move,  // mov, cvta, special registers
+  control,
+  warp,  // shfl, vote, match, redux, activemask, elect
+  barrier,
+  matrix,
+  texture,
+  load_global,
+  store_global,
+  atomic_global,
+  copy_async,  // cp.async, global to shared
+  load_shared,
+  store_shared,
+  atomic_shared,
+  load_local,
+  store_local,
+  load_constant,  // .const and the kernel's parameters
+  memory_other,  // generic addresses, clusters, bulk copies, mbarriers, prefetches
+  other,
+};
+constexpr u32 kClasses = static_cast<u32>(Class::other) + 1;
+
 // What becomes of its operands' bits in its results, for the check of memory that was never written.
 enum class Carries : u8 {
   result,  // each result depends on all operands of its lane …

@@ -91,7 +91,7 @@ Bound bind(const Form&) {
   return run;
 }
 
-const Row kRows[] = {
+const Row kCacheRows[] = {
     // Prefetches and priorities do nothing, whatever the address. What discard leaves in memory is undefined, so the
     // values may stay.
     {"prefetch{.global|local}.L1|L2", "[m]", bind<run_nothing>},
@@ -107,7 +107,9 @@ const Row kRows[] = {
      "{.L2::evict_first|L2::evict_unchanged}.b64",
      "=b64 [m] u32 u32", bind<run_create_policy>, 74, 80},
     {"createpolicy.cvt.L2.b64", "=b64 b64", bind<run_create_policy>, 74, 80},
+};
 
+const Row kRows[] = {
     // There are no 32-bit forms: the windows of the state spaces do not fit into 32 bits.
     {"cvta.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0",
      bind_convert_address, 0, 0, kTakesAddress},
@@ -123,5 +125,6 @@ const Row kRows[] = {
 }  // namespace
 
 std::span<const Row> address_rows() { return kRows; }
+std::span<const Row> cache_rows() { return kCacheRows; }
 
 }  // namespace cudasim

@@ -481,7 +481,7 @@ Bound bind(const Form&) {
 #define TEST "{.acquire|relaxed.cta|cluster}"
 #define BYTES ".mbarrier::complete_tx::bytes"
 
-const Row kRows[] = {
+const Row kBarrierRows[] = {
     {"mbarrier.init" OWN ".b64", "[m] u32", bind_barrier<run_init>, 70, 80},
     {"mbarrier.inval" OWN ".b64", "[m]", bind_barrier<run_invalidate>, 70, 80},
     {"mbarrier.expect_tx{.relaxed.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<false>>, 80, 90},
@@ -497,19 +497,28 @@ const Row kRows[] = {
     {"mbarrier.try_wait" TEST OWN ".b64", "=pred_ [m] b64 u32?", bind_test<kTry>, 78, 90},
     {"mbarrier.try_wait.parity" TEST OWN ".b64", "=pred_ [m] u32 u32?", bind_test<kTry | kParity>, 78, 90},
     {"mbarrier.pending_count.b64", "=u32 b64", bind<run_pending_count>, 70, 80},
+};
+
+const Row kRows[] = {
 
 // Past L1, 16 bytes at a time.
-#define COPIES(cache, sizes)                                                                                        \
-  {"cp.async." cache ".shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32!(" sizes ") u32^pred?", \
-   bind_copy, 70, 80},                                                                                              \
-      {"cp.async." cache ".shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}",                   \
-       "[m] [m] u32!(" sizes ") u32^pred? b64", bind_copy, 74, 80}
+#define COPIES(cache, sizes)                                                                     \
+  {"cp.async." cache ".shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}",                   \
+   "[m] [m] u32!(" sizes ") u32^pred?",                                                          \
+   bind_copy,                                                                                    \
+   70,                                                                                           \
+   80,                                                                                           \
+   counts_as(Class::copy_async)},                                                                \
+  {                                                                                              \
+    "cp.async." cache ".shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}",   \
+        "[m] [m] u32!(" sizes ") u32^pred? b64", bind_copy, 74, 80, counts_as(Class::copy_async) \
+  }
     COPIES("ca", "4|8|16"),
     COPIES("cg", "16"),
-    {"cp.async.commit_group", "", bind<run_commit>, 70, 80},
-    {"cp.async.wait_group", "u32", bind<run_wait>, 70, 80},
-    {"cp.async.wait_all", "", bind<run_wait_all>, 70, 80},
-    {"cp.async.mbarrier.arrive{.noinc}" OWN ".b64", "[m]", bind_copy_arrive, 70, 80},
+    {"cp.async.commit_group", "", bind<run_commit>, 70, 80, counts_as(Class::barrier)},
+    {"cp.async.wait_group", "u32", bind<run_wait>, 70, 80, counts_as(Class::barrier)},
+    {"cp.async.wait_all", "", bind<run_wait_all>, 70, 80, counts_as(Class::barrier)},
+    {"cp.async.mbarrier.arrive{.noinc}" OWN ".b64", "[m]", bind_copy_arrive, 70, 80, counts_as(Class::copy_async)},
 
 #define BULK_TO(space, ptx)                                                                                        \
   {"cp.async.bulk." space ".global" BYTES, "[m] [m] u32 [m]", bind_bulk_to_shared<run_bulk_to_shared<false>>, ptx, \
@@ -544,8 +553,8 @@ const Row kRows[] = {
     REDUCE_NEAR(".min|max.u32|s32"),
     {"cp.async.bulk.prefetch.L2.global", "[m] u32", bind<run_nothing>, 80, 90},
     {"cp.async.bulk.prefetch.L2.global.L2::cache_hint", "[m] u32 b64", bind<run_nothing>, 80, 90},
-    {"cp.async.bulk.commit_group", "", bind<run_commit_bulk>, 80, 90},
-    {"cp.async.bulk.wait_group{.read}", "u32", bind<run_wait_bulk>, 80, 90},
+    {"cp.async.bulk.commit_group", "", bind<run_commit_bulk>, 80, 90, counts_as(Class::barrier)},
+    {"cp.async.bulk.wait_group{.read}", "u32", bind<run_wait_bulk>, 80, 90, counts_as(Class::barrier)},
 
     {"st.async{.weak}{.shared::cluster}{" BYTES "}{.v2|v4}.b32|b64|u32|u64|s32|s64|f32|f64", "[m] {t0}v [m]",
      bind_store_async, 81, 90},
@@ -559,6 +568,7 @@ const Row kRows[] = {
 
 }  // namespace
 
+std::span<const Row> mbarrier_rows() { return kBarrierRows; }
 std::span<const Row> async_rows() { return kRows; }
 
 void copy_bytes(std::byte* to, const std::byte* from, u64 size) {

@@ -302,9 +302,11 @@ void run_multimem(Warp& warp, const Instruction&) {
 }
 Bound bind_multimem(const Form&) { return run_multimem; }
 
-#define MULTIMEM_ROWS(operation, weak, orders, what, operands)                    \
-  {"multimem." operation weak "{.global}" what, operands, bind_multimem, 81, 90}, \
-      {"multimem." operation "." orders ".scope{.global}" what, operands, bind_multimem, 81, 90}
+#define MULTIMEM_ROWS(operation, weak, orders, what, operands)                                                      \
+  {"multimem." operation weak "{.global}" what, operands, bind_multimem, 81, 90, counts_as(Class::memory_other)}, { \
+    "multimem." operation "." orders ".scope{.global}" what, operands, bind_multimem, 81, 90,                       \
+        counts_as(Class::memory_other)                                                                              \
+  }
 #define MULTIMEM_REDUCTIONS(operation, weak, orders, precision, pairs, scalars, vectors)         \
   MULTIMEM_ROWS(operation, weak, orders, ".and|or|xor.b32|b64", scalars),                        \
       MULTIMEM_ROWS(operation, weak, orders, ".add.u32|s32|u64|f32|f64", scalars),               \

@@ -129,16 +129,16 @@ Bound bind_address(const Form& form) {
 }
 
 const Row kRows[] = {
-    {"exit", "", bind<run_exit>, 0, 0, kEnds},
-    {"trap", "", bind<run_trap>, 0, 0, kEnds},
-    {"brkpt", "", bind<run_breakpoint>},
+    {"exit", "", bind<run_exit>, 0, 0, kEnds | counts_as(Class::control)},
+    {"trap", "", bind<run_trap>, 0, 0, kEnds | counts_as(Class::control)},
+    {"brkpt", "", bind<run_breakpoint>, 0, 0, counts_as(Class::control)},
     // How long it sleeps is the device's choice, between nothing and twice the time asked for: here, one turn.
-    {"nanosleep.u32", "u32", bind<run_rest>, 63, 70},
+    {"nanosleep.u32", "u32", bind<run_rest>, 63, 70, counts_as(Class::barrier)},
     // Events that only a profiler on the device sees.
     {"pmevent", "imm", bind<run_nothing>},
     {"pmevent.mask", "imm", bind<run_nothing>},
     // Grids of a stream run one after the other here, so what the other grid has to do is done.
-    {"griddepcontrol.launch_dependents|wait", "", bind<run_nothing>, 78, 90},
+    {"griddepcontrol.launch_dependents|wait", "", bind<run_nothing>, 78, 90, counts_as(Class::barrier)},
     // Registers are not rationed here.
     {"setmaxnreg.inc|dec.sync.aligned.u32", "imm(24-256/8)", bind<run_nothing>, 80, kOnly90a},
     {"stacksave.u32|u64", "=t0", bind_address<run_stacksave<u32>, run_stacksave<u64>>, 73, 52},

@@ -435,8 +435,8 @@ Bound bind_mov(const Form& form) {
 
 constexpr Row kRows[] = {
     {"mov.pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "=t0 t0", bind_mov, 0, 0,
-     kTakesSpecial | kTakesAddress | kMovesBits},
-    {"mov.b128", "=t0 t0", bind_mov, 83, 70, kTakesSpecial | kTakesAddress | kMovesBits},
+     kTakesSpecial | kTakesAddress | kMovesBits | counts_as(Class::move)},
+    {"mov.b128", "=t0 t0", bind_mov, 83, 70, kTakesSpecial | kTakesAddress | kMovesBits | counts_as(Class::move)},
 
     {"cvt{.sat}.integer.integer", "=t0~ t1~", bind_integers, 0, 0, kTakesSpecial | kMovesBits},
     {"cvt.irnd{.ftz}{.sat}.integer.f32", "=t0~ t1~", bind_convert},

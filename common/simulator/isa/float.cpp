@@ -282,7 +282,8 @@ Bound bind_half_sign(const Form& form) {
 
 // A row without a bind function: only targets beyond what is simulated have it; the loader refuses it by its target.
 constexpr Row kRows[] = {
-    {"testp.finite|infinite|number|notanumber|normal|subnormal.f32|f64", "=pred t0", bind_testp},
+    {"testp.finite|infinite|number|notanumber|normal|subnormal.f32|f64", "=pred t0", bind_testp, 0, 0,
+     counts_as(Class::compare)},
     {"copysign.f32|f64", "=t0 t0 t0", bind_copysign},
 
     {"add{.rnd}{.ftz}{.sat}.f32", "=t0 t0 t0", bind_float<Add, float, 2, kFtzSatRnd>},

@@ -139,7 +139,7 @@ constexpr Row kRows[] = {
     {"shl.b16|b32|b64", "=t0 t0 u32", bind_shl, 0, 0, kMovesBits},
     {"shr.b16|b32|b64|u16|u32|u64|s16|s32|s64", "=t0 t0 u32", bind_shr, 0, 0, kMovesBits},
     {"shf.l|r.clamp|wrap.b32", "=b32 b32 b32 u32", bind_shf, 31, 32, kMovesBits},
-    {"prmt{.f4e|b4e|rc8|ecl|ecr|rc16}.b32", "=b32 b32 b32 b32", bind_prmt, 0, 0, kMovesBits},
+    {"prmt{.f4e|b4e|rc8|ecl|ecr|rc16}.b32", "=b32 b32 b32 b32", bind_prmt, 0, 0, kMovesBits | counts_as(Class::move)},
 };
 
 }  // namespace

@@ -89,7 +89,10 @@ enum Traits : u32 {
   kTakesIndex = 512,  // the address may have an index register (Form::scale), in the slot behind address and elements
   kFirstOn90 = 1024,  // on sm_90 since PTX ISA 7.8, on sm_89 since 8.1
   kMovesBits = 2048,  // each bit of a result depends on single bits of the operands
+  kClass = 1u << 16,  // and above: counts_as()
 };
+// Of a row that the profile counts as another class than its family.
+constexpr u32 counts_as(Class kind) { return (static_cast<u32>(kind) + 1) * kClass; }
 
 struct Row {
   const char* syntax;
@@ -104,14 +107,21 @@ struct Row {
 constexpr u32 kMaxScale = 0xfff;  // Form::scale
 constexpr u32 kOnly90a = 901;  // Row::target of what sm_90a alone has
 
-// The families of instructions. A family's file, isa/<family>.cpp, defines its rows, std::span<const Row>
-// <family>_rows(); table.cpp joins them.
-#define CUDASIM_FAMILIES(f)                                                                                      \
-  f(arithmetic) f(float) f(logic) f(compare) f(convert) f(load) f(store) f(address) f(atomic) f(control) f(warp) \
-      f(barrier) f(async) f(tensor) f(matrix) f(ldmatrix) f(wgmma) f(texture) f(surface) f(video)
-#define CUDASIM_ROWS_OF(family) std::span<const Row> family##_rows();
+// The families of instructions, each with the class of its rows: load_global, store_global and atomic_global stand for
+// those of whichever state space an instruction names. A family's file, isa/<family>.cpp, defines its rows,
+// std::span<const Row> <family>_rows(); table.cpp joins them.
+#define CUDASIM_FAMILIES(f)                                                                                        \
+  f(arithmetic, integer) f(float, floating) f(logic, integer) f(compare, compare) f(convert, convert)              \
+      f(load, load_global) f(store, store_global) f(address, move) f(cache, memory_other) f(atomic, atomic_global) \
+          f(control, other) f(warp, warp) f(barrier, barrier) f(mbarrier, barrier) f(async, memory_other)          \
+              f(tensor, memory_other) f(matrix, matrix) f(ldmatrix, matrix) f(wgmma, matrix) f(texture, texture)   \
+                  f(surface, texture) f(video, integer)
+#define CUDASIM_ROWS_OF(family, kind) std::span<const Row> family##_rows();
 CUDASIM_FAMILIES(CUDASIM_ROWS_OF)
 #undef CUDASIM_ROWS_OF
+
+// The class of a row, without regard to state spaces.
+Class own_class(const Row& row);
 
 // One operand of a row's signature.
 struct OperandRule {

@@ -109,8 +109,12 @@ struct Opcode {
 };
 using Table = std::unordered_map<std::string_view, Opcode>;
 
-std::vector<std::span<const Row>> families() {
-#define CUDASIM_ROWS_OF(family) family##_rows(),
+struct Family {
+  std::span<const Row> rows;
+  Class kind;
+};
+std::vector<Family> families() {
+#define CUDASIM_ROWS_OF(family, kind) {family##_rows(), Class::kind},
   return {CUDASIM_FAMILIES(CUDASIM_ROWS_OF)};
 #undef CUDASIM_ROWS_OF
 }
@@ -118,8 +122,8 @@ std::vector<std::span<const Row>> families() {
 Table& table() {
   static Table& made = *[] {  // threads may still load modules when the program ends
     auto* t = new Table;
-    for (const auto family : families()) {
-      for (const Row& row : family) (*t)[opcode_of(row.syntax)].rows.push_back(&row);
+    for (const Family& family : families()) {
+      for (const Row& row : family.rows) (*t)[opcode_of(row.syntax)].rows.push_back(&row);
     }
     return t;
   }();
@@ -446,8 +450,17 @@ Match match(std::string_view opcode, std::span<const std::string> modifiers) {
 
 std::vector<Row> all_rows() {
   std::vector<Row> rows;
-  for (const auto family : families()) rows.insert(rows.end(), family.begin(), family.end());
+  for (const Family& family : families()) rows.insert(rows.end(), family.rows.begin(), family.rows.end());
   return rows;
+}
+
+Class own_class(const Row& row) {
+  if (row.traits >= kClass) return static_cast<Class>(row.traits / kClass - 1);
+  for (const Family& family : families()) {
+    const Row* begin = family.rows.data();
+    if (!std::less<>()(&row, begin) && std::less<>()(&row, begin + family.rows.size())) return family.kind;
+  }
+  return Class::other;
 }
 
 std::vector<std::string> forms(const Row& row, std::size_t limit) {

@@ -437,14 +437,16 @@ const Row kRows[] = {
     IM2COL("3", " {b16}1"),
     IM2COL("4", " {b16}2"),
     IM2COL("5", " {b16}3"),
-    {"tensormap.replace.tile.global_address{.global|shared::cta}.b1024.b64", "[m] b64", bind_replace, 83, kOnly90a},
+    {"tensormap.replace.tile.global_address{.global|shared::cta}.b1024.b64", "[m] b64", bind_replace, 83, kOnly90a,
+     counts_as(Class::other)},
     {"tensormap.replace.tile.rank|elemtype|interleave_layout|swizzle_mode|fill_mode{.global|shared::cta}.b1024.b32",
-     "[m] b32", bind_replace, 83, kOnly90a},
+     "[m] b32", bind_replace, 83, kOnly90a, counts_as(Class::other)},
     {"tensormap.replace.tile.box_dim|global_dim|element_stride{.global|shared::cta}.b1024.b32", "[m] b32 b32",
-     bind_replace, 83, kOnly90a},
-    {"tensormap.replace.tile.global_stride{.global|shared::cta}.b1024.b64", "[m] b32 b64", bind_replace, 83, kOnly90a},
+     bind_replace, 83, kOnly90a, counts_as(Class::other)},
+    {"tensormap.replace.tile.global_stride{.global|shared::cta}.b1024.b64", "[m] b32 b64", bind_replace, 83, kOnly90a,
+     counts_as(Class::other)},
     {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.cta|cluster|gpu|sys.sync.aligned",
-     "[m] [m] b32!(128)", bind_copy_map, 83, 90},
+     "[m] [m] b32!(128)", bind_copy_map, 83, 90, counts_as(Class::other)},
 };
 
 }  // namespace

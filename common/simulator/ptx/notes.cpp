@@ -1,5 +1,7 @@
 #include "common/simulator/ptx/notes.hpp"
 
+#include "common/simulator/isa/row.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -12,10 +14,6 @@ using Modifiers = std::vector<std::string>;
 bool any_of(const Modifiers& modifiers, std::initializer_list<std::string_view> wanted) {
   return std::any_of(modifiers.begin(), modifiers.end(),
                      [&](const std::string& m) { return std::find(wanted.begin(), wanted.end(), m) != wanted.end(); });
-}
-
-bool is_one_of(std::string_view opcode, std::initializer_list<std::string_view> wanted) {
-  return std::find(wanted.begin(), wanted.end(), opcode) != wanted.end();
 }
 
 enum Does { loads, stores, changes };
@@ -34,10 +32,6 @@ Class memory_class(const Modifiers& modifiers, Does does) {
   return Class::memory_other;
 }
 
-bool is_floating(const Modifiers& modifiers) {
-  return any_of(modifiers, {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"});
-}
-
 }  // namespace
 
 const char* name(Class c) {
@@ -49,35 +43,14 @@ const char* name(Class c) {
   return kNames[static_cast<u32>(c)];
 }
 
-Class class_of(std::string_view opcode, const Modifiers& modifiers) {
-  if (opcode == "ld" || opcode == "ldu") return memory_class(modifiers, loads);
-  if (opcode == "st") return memory_class(modifiers, stores);
-  if (opcode == "atom" || opcode == "red") return memory_class(modifiers, changes);
-  if (opcode == "cp") {
-    const bool bulk = any_of(modifiers, {"bulk"}),
-               waits = any_of(modifiers, {"commit_group", "wait_group", "wait_all"});
-    return waits ? Class::barrier : bulk ? Class::memory_other : Class::copy_async;
+Class class_of(const Row* row, const Modifiers& modifiers) {
+  if (row == nullptr) return Class::control;
+  switch (const Class kind = own_class(*row)) {
+    case Class::load_global: return memory_class(modifiers, loads);
+    case Class::store_global: return memory_class(modifiers, stores);
+    case Class::atomic_global: return memory_class(modifiers, changes);
+    default: return kind;
   }
-  if (is_one_of(opcode, {"bra", "brx", "call", "ret", "exit", "trap", "brkpt"})) return Class::control;
-  if (is_one_of(opcode, {"setp", "set", "selp", "slct", "testp"})) return Class::compare;
-  if (opcode == "cvt") return Class::convert;
-  if (is_one_of(opcode, {"mov", "cvta", "isspacep", "mapa", "getctarank", "prmt"})) return Class::move;
-  if (is_one_of(opcode, {"shfl", "vote", "match", "redux", "activemask", "elect"})) return Class::warp;
-  if (is_one_of(opcode, {"bar", "barrier", "membar", "fence", "mbarrier", "nanosleep", "griddepcontrol"}))
-    return Class::barrier;
-  if (is_one_of(opcode, {"mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix"})) return Class::matrix;
-  if (is_one_of(opcode, {"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"})) return Class::texture;
-  if (is_one_of(opcode, {"prefetch", "prefetchu", "applypriority", "discard", "createpolicy", "multimem"}))
-    return Class::memory_other;
-  if (is_one_of(opcode, {"and",  "or",  "xor", "not", "cnot", "lop3",  "shl",  "shr",  "shf", "popc",  "clz",  "bfind",
-                         "brev", "bfe", "bfi", "fns", "bmsk", "szext", "dp2a", "dp4a", "sad", "mad24", "mul24"}))
-    return Class::integer;
-  if (is_floating(modifiers)) return Class::floating;
-  if (is_one_of(opcode,
-                {"add", "sub", "mul", "mad", "div", "rem", "abs", "neg", "min", "max", "addc", "subc", "madc"}) ||
-      opcode.starts_with("v"))
-    return Class::integer;
-  return Class::other;
 }
 
 u32 operand_bytes(std::string_view opcode, const Modifiers& modifiers, bool a_in_registers) {

@@ -8,35 +8,12 @@
 
 namespace cudasim {
 
-// Kinds of instructions, as the profile counts them.
-enum class Class : u8 {
-  integer,
-  floating,
-  convert,
-  compare,  // setp, set, selp, slct, testp
-  move,     // mov, cvta, special registers
-  control,
-  warp,  // shfl, vote, match, redux, activemask, elect
-  barrier,
-  matrix,
-  texture,
-  load_global,
-  store_global,
-  atomic_global,
-  copy_async,  // cp.async, global to shared
-  load_shared,
-  store_shared,
-  atomic_shared,
-  load_local,
-  store_local,
-  load_constant,  // .const and the kernel's parameters
-  memory_other,   // generic addresses, clusters, bulk copies, mbarriers, prefetches
-  other,
-};
-constexpr u32 kClasses = static_cast<u32>(Class::other) + 1;
+struct Row;
+
 const char* name(Class c);
 
-Class class_of(std::string_view opcode, const std::vector<std::string>& modifiers);
+// As its row says; accesses to memory as their state space does. Without a row: bra, brx, ret and call.
+Class class_of(const Row* row, const std::vector<std::string>& modifiers);
 // What a warp's part of a wgmma reads from shared memory: its 16 rows of A, unless they are in registers, and a quarter
 // of B, which the tensor cores of all four warps share. 0 for other instructions.
 u32 operand_bytes(std::string_view opcode, const std::vector<std::string>& modifiers, bool a_in_registers);

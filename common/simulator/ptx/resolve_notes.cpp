@@ -27,7 +27,7 @@ static std::string text_of(Body& body, const Statement& s) {
 void note(const Draft& draft, const Statement& s) {
   Notes::Statement statement;
   statement.text = text_of(draft.body, s);
-  statement.kind = class_of(s.opcode, s.modifiers);
+  statement.kind = class_of(draft.row, s.modifiers);
   for (const std::string& modifier : s.modifiers) {
     if (statement.type == Type::none) statement.type = type_named(modifier);
   }
