@@ -170,15 +170,6 @@ void memory_is_copied(u64 to, u64 from, u64 size) {
   }
 }
 
-std::optional<u64> first_unwritten(u64 address, u64 size) {
-  std::optional<u64> missing;
-  each_tracked(address, size, [&](Written& w, u64 offset, u64 at, u64 part) {
-    const u64 first = w.first_unwritten(offset, part);
-    if (first < part && !missing) missing = at + first;
-  });
-  return missing;
-}
-
 namespace {
 
 bool may_be_padding(const Written& w, u64 hole, u64 end) {

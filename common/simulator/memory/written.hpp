@@ -54,10 +54,9 @@ void memory_is_written(u64 address, u64 size);
 // `to` becomes as written as `from` is. Memory that is not tracked counts as written.
 void memory_is_copied(u64 to, u64 from, u64 size);
 
-// The address of the first byte that has not been written, if there is one.
-std::optional<u64> first_unwritten(u64 address, u64 size);
-// The same, but bytes that may be padding do not count: fewer than a word of 8 bytes, in a word that begins with
-// written ones; 4 bytes, which may be a number, only if the next word begins so, too. Marks know better.
+// The first byte that has not been written, if there is one. Bytes that may be padding do not count: fewer than a word
+// of 8 bytes, in a word that begins with written ones; 4 bytes, which may be a number, only if the next word begins so,
+// too. Marks know better.
 struct Missing {
   u64 address = 0;
   u32 origin = 0;

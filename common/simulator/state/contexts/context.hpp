@@ -32,7 +32,6 @@ class Context : public std::enable_shared_from_this<Context>, public StreamGroup
   std::atomic<u32> builtins{0};          // Kernel::builtins of all that has been launched
   std::set<u64> peers;                   // ids of the contexts whose memory kernels may touch
   CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
-  CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
 
   u64 limit(CUlimit which) {
     const std::scoped_lock lock(settings);

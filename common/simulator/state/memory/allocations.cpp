@@ -134,8 +134,6 @@ void HostBytes::populate() {
   for (u64 at = 0; at < size_; at += 4096) reinterpret_cast<volatile std::byte*>(bytes_)[at] = std::byte{0};
 }
 
-void HostBytes::discard() { madvise(block_, mapped_, MADV_DONTNEED); }
-
 std::shared_ptr<Allocation> allocate_device_memory(Context& context, MemoryKind kind, u64 size, const char* label,
                                                    bool zeroed, u64 align) {
   auto share = std::make_shared<Share>(context.device, size);

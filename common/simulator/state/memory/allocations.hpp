@@ -44,7 +44,6 @@ class HostBytes {
   std::byte* get() const { return bytes_; }
   u64 size() const { return size_; }
   void populate();  // has the system find all of it now, as page-locking does; throws CUDA_ERROR_OUT_OF_MEMORY
-  void discard();   // gives the bytes back to the system; they read as zero, the addresses stay
 
  private:
   void* block_ = nullptr;
