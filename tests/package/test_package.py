@@ -83,7 +83,29 @@ def test_check_reports_findings_with_their_lines_as_json(installed, program):
     assert ended.stdout == "race: 2 words, error 0\n" and (ended.returncode, found["status"]) == (1, 0)
     assert [finding["title"] for finding in found["findings"]] == ["data race"]
     assert found["findings"][0]["places"] == ["prog.cu:5"] and found["findings"][0]["kernel"] == "race(int*)"
+    assert found["command"] == [program, "race"] and not found["findings"][0]["called_from"]
     assert "data race" in ended.stderr and ended.stderr.endswith("cudasim: 1 finding\n")
+
+
+def test_a_finding_in_an_inlined_function_names_its_line_and_the_call(installed):
+    (installed.folder / "helper.cuh").write_text("__device__ __forceinline__ void put(int* p, int i) {\n  p[i] = threadIdx.x;\n}\n", encoding="utf-8")
+    source = """#include "helper.cuh"
+        __global__ void same(int* p) { put(p, 0); }
+        __global__ void far(int* p) { put(p, 1 << 20); }
+        int main() {
+          int* p;
+          cudaMalloc(&p, sizeof *p);
+          same<<<1, 32>>>(p);
+          far<<<1, 1>>>(p);
+          cudaDeviceSynchronize();
+        }"""
+    (installed.folder / "calls.cu").write_text(source, encoding="utf-8")
+    ended = installed.run("check", "--only=race", "--report=calls.json", "-O2", "calls.cu", "7")
+    found = json.loads((installed.folder / "calls.json").read_text(encoding="utf-8"))
+    told = [(finding["title"], finding["places"], finding["called_from"]) for finding in found["findings"]]
+    assert told == [("data race", ["helper.cuh:2"], ["calls.cu:2"]), ("illegal address", ["helper.cuh:2"], ["calls.cu:3"])]
+    assert found["command"] == ["-O2", "calls.cu", "7"]
+    assert "writes 4 bytes at helper.cuh:2 (called from calls.cu:2)" in ended.stderr and "at       helper.cuh:2 (called from calls.cu:3; line " in ended.stderr
 
 
 def test_check_ends_with_status_0_only_if_nothing_was_found(installed, program):

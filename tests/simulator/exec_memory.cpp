@@ -161,6 +161,22 @@ TEST_CASE("A store one element past the end is reported with the allocation, the
             "  but      on a GPU that memory is mapped; CUDASIM_BOUNDS=hardware permits such accesses\n");
 }
 
+TEST_CASE("A fault in an inlined function names its own line first, and then the line that calls it") {
+  Buffer<u32> out(100);
+  const std::string files =
+      ".file 1 \"/src/kernels.cu\"\n.file 2 \"/src/helper.cuh\"\n.section .debug_str { L0: .b8 97, 0 }\n";
+  const auto at = [&](const std::string& line) {
+    const std::string text = fault_of(line + "\n st.global.u32 [%out+400], %t;", 1, out.address(), files).report;
+    const std::size_t row = text.find("  at       ");
+    return text.substr(row, text.find(" of the PTX", row) - row);
+  };
+  CHECK(at(".loc 1 7 3").find("at       kernels.cu:7 (line ") == 2);
+  CHECK(at(".loc 2 40 1, function_name L0, inlined_at 1 7 3").find("helper.cuh:40 (called from kernels.cu:7; line ") ==
+        11);
+  CHECK(at(".loc 1 3 1, function_name L0, inlined_at 1 7 3").find("kernels.cu:3 (called from kernels.cu:7; line ") ==
+        11);
+}
+
 TEST_CASE("An index that is off by more is measured, on both sides") {
   Buffer<u32> out(100);
   CHECK(fault_of("ld.global.u32 %r1, [%out+408];", 1, out.address())

@@ -31,8 +31,8 @@ struct Fault {
   std::string where = {};  // of an access: what is at the address (AddressSpace::describe)
   bool mapped = false;     // of an access: a GPU would let it pass, and so does CUDASIM_BOUNDS=hardware
   // Filled in where it is caught.
-  std::string kernel = {}, file = {};  // file: of .loc, if the PTX has it
-  u32 line = 0, ptx_line = 0;
+  std::string kernel = {}, at = {};  // at: the line of the source, if the PTX has it, and of the PTX
+  u32 ptx_line = 0;
   Dim3 block{0, 0, 0}, thread{0, 0, 0};
   std::string report = {};  // the text that goes to stderr, several lines
 };

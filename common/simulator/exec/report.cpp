@@ -16,22 +16,29 @@
 namespace cudasim {
 namespace {
 
-std::string base_name(const std::string& path) {
-  const std::size_t slash = path.find_last_of('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
+// "kernels.cu:12"; nothing if the line is unknown.
+std::string written(const Program& program, u32 file, u32 line) {
+  if (file == 0 || file >= program.files.size()) return "";
+  const std::string& path = program.files[file];
+  return path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+}
+
+// Where an inlined function was called: "called from kernels.cu:12".
+std::string called(const Program& program, const SourceLine& at) {
+  const std::string call = written(program, at.outer_file, at.outer_line);
+  return call.empty() ? "" : "called from " + call;
 }
 
 void fill(Fault& fault, const Warp& warp, const Frame& frame, const Instruction& instruction) {
   const Code& code = *frame.code;
   if (instruction.statement < code.statements.size()) {
     const StatementInfo& info = code.statements[instruction.statement];
-    const auto& files = warp.block->grid->program.files;
+    const Program& program = warp.block->grid->program;
+    const std::string line = "line " + std::to_string(info.line) + " of the PTX", call = called(program, info.source);
     fault.ptx_line = info.line;
-    // A header's function, inlined, says less than the line that calls it.
-    const bool called = info.source.outer_file != 0 && info.source.outer_file != info.source.file;
-    const u32 file = called ? info.source.outer_file : info.source.file;
-    fault.line = called ? info.source.outer_line : info.source.line;
-    if (file != 0 && file < files.size()) fault.file = base_name(files[file]);
+    fault.at = written(program, info.source.file, info.source.line);
+    fault.at = fault.at.empty() ? line + " (nvcc's -lineinfo adds the line of the source)"
+                                : fault.at + " (" + call + (call.empty() ? "" : "; ") + line + ")";
   }
   const Block& block = *warp.block;
   fault.block = block.index;
@@ -47,15 +54,9 @@ bool is_access(const Fault& fault) { return fault.size != 0; }
 std::string where(const Program& program, const Site& site) {
   if (site.instruction->statement >= site.code->statements.size()) return site.code->name;
   const StatementInfo& info = site.code->statements[site.instruction->statement];
-  const std::string line = "PTX line " + std::to_string(info.line);
-  if (info.source.file == 0 || info.source.file >= program.files.size()) return line;
-  const auto written = [&](u32 file, u32 number) {
-    const std::string& path = program.files[file];
-    return path.substr(path.rfind('/') + 1) + ":" + std::to_string(number);
-  };
-  const std::string own = written(info.source.file, info.source.line);
-  if (info.source.outer_file == 0 || info.source.outer_file >= program.files.size()) return own;
-  return written(info.source.outer_file, info.source.outer_line) + " (in " + own + ")";
+  const std::string own = written(program, info.source.file, info.source.line), call = called(program, info.source);
+  if (own.empty()) return "PTX line " + std::to_string(info.line);
+  return own + (call.empty() ? "" : " (" + call + ")");
 }
 
 std::string thread_name(const Grid& grid, u64 block, u32 thread) {
@@ -119,12 +120,7 @@ std::string report(const Fault& fault) {
   const FaultKind kind = fault.kind == FaultKind::trap && is_access(fault) ? FaultKind::illegal_address : fault.kind;
   std::string text = std::string("========= simulated GPU: ") + name(kind) + "\n";
   text += row("kernel", readable(fault.kernel));
-  std::string at = fault.file.empty() ? "" : fault.file + ":" + std::to_string(fault.line);
-  if (fault.ptx_line != 0) {
-    const std::string line = "line " + std::to_string(fault.ptx_line) + " of the PTX";
-    at += at.empty() ? line + " (nvcc's -lineinfo adds the line of the source)" : " (" + line + ")";
-  }
-  if (!at.empty()) text += row("at", at);
+  if (!fault.at.empty()) text += row("at", fault.at);
   text += row("thread", coordinates(fault.thread) + " of block " + coordinates(fault.block));
   if (!is_access(fault)) return text + row("why", fault.what);
   text += row("access", fault.what + " at " + hex(fault.address) +

@@ -11,7 +11,7 @@ void locate(Fault& fault, const Warp& warp);
 // The same for a fragment that waits.
 void locate(Fault& fault, const Warp& warp, const Fragment& fragment);
 
-// "kernels.cu:12", "kernels.cu:12 (in header.hpp:340)" for an inlined function, or "PTX line 93".
+// "kernels.cu:12", "header.hpp:340 (called from kernels.cu:12)" for an inlined function, or "PTX line 93".
 std::string where(const Program& program, const Site& site);
 std::string thread_name(const Grid& grid, u64 block, u32 thread);  // "(3,0,0) of block (0,0,0)"
 // What is at an address of shared memory: "byte 12 of 'tile', byte 140 of the block's shared memory".

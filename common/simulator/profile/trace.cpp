@@ -225,8 +225,9 @@ void print(const std::string& place, const std::string& lanes, std::string text,
 
 std::string source_line(const Grid& grid, const Code& code, const Instruction& instruction) {
   std::string place = where(grid.program, {&code, &instruction});
-  const std::size_t inlined = place.find(" (in ");
-  if (inlined != std::string::npos) place.resize(inlined);
+  const std::string_view call = " (called from ";  // the trace shows the kernel's own line
+  if (const std::size_t at = place.find(call); at != std::string::npos)
+    place = place.substr(at + call.size()), place.pop_back();
   return columns(place) < kLanesAt ? place : "…" + place.substr(place.size() - (kLanesAt - 2));
 }
 

@@ -29,7 +29,7 @@ PATIENCE = 2  # seconds
 class Result:
     """How a program ended. `status` is what a shell shows: 128 + the number of a signal that ended it, and 124 if its time was over."""
 
-    command: list[str]
+    command: list[str]  # as it was given: a program and its arguments, or sources and theirs
     status: int
     findings: list[Finding]
     output: str  # what it wrote on stdout and stderr, if that was captured
@@ -125,7 +125,7 @@ def run(
         raise Problem(f"{words[0]} cannot be started: {why.strerror}") from None
     output, errors, is_over = _collect(running, timeout, show)
     status = TIMED_OUT if is_over else as_shell(running.returncode)
-    return Result(words, status, findings(errors), output, errors, time.monotonic() - begun)
+    return Result([os.fspath(word) for word in command], status, findings(errors), output, errors, time.monotonic() - begun)
 
 
 def run_source(options: Sequence[str | os.PathLike[str]], arguments: Sequence[str] = (), *, quiet: bool = True, **how: Any) -> Result:
@@ -133,7 +133,7 @@ def run_source(options: Sequence[str | os.PathLike[str]], arguments: Sequence[st
     with tempfile.TemporaryDirectory(prefix="cudasim-") as folder:
         program = pathlib.Path(folder, pathlib.Path(options[-1]).stem)
         compiling.compile(options, program, quiet=quiet)
-        return run([program, *arguments], **how)
+        return dataclasses.replace(run([program, *arguments], **how), command=[*(os.fspath(word) for word in options), *arguments])
 
 
 def as_shell(status: int) -> int:

@@ -10,6 +10,7 @@ The status is the program's own, or 1 if the program ended with 0 and there are 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 import sys
@@ -24,7 +25,7 @@ OPTIONS = {"--report": "the name of a JSON file", "--only": "checks, such as rac
 def main(words: list[str]) -> int:
     options, words = own_options(words, OPTIONS)
     with ready(words) as command:
-        result = run(command, checks=options.get("--only", "all"), show=True)
+        result = dataclasses.replace(run(command, checks=options.get("--only", "all"), show=True), command=words)
     if file := options.get("--report"):
         try:
             pathlib.Path(file).write_text(json.dumps(result.as_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

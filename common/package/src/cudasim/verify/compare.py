@@ -77,8 +77,9 @@ def changed_input(array: Array, prepared: Prepared, stored: np.ndarray) -> Failu
 def of_finding(prepared: Prepared, finding: Finding) -> Failure:
     text = "\n".join(f"  {head:<8} {row}" for head, row in finding.rows)
     threads = dict.fromkeys(thread for head, row in finding.rows if head == "thread" for thread in THREAD.findall(row))
-    where = " and ".join(finding.places) or next((row for head, row in finding.rows if head == "at"), "")
-    return Failure(prepared.case, finding.title, where, " and ".join(threads), f"{finding.title}\n{text}", key=" ".join(sorted(finding.places)) or where)
+    where = finding.where or next((row for head, row in finding.rows if head == "at"), "")
+    key = " ".join(sorted({*finding.places, *finding.called_from})) or where
+    return Failure(prepared.case, finding.title, where, " and ".join(threads), f"{finding.title}\n{text}", key=key)
 
 
 def failures(kernel: Kernel, prepared: Prepared, outcome: Outcome) -> list[Failure]:
