@@ -152,27 +152,10 @@ std::shared_ptr<Allocation> allocate_device_memory(Context& context, MemoryKind 
   return made;
 }
 
-std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind, void* host, u64 size, u32 flags,
-                                              const char* label, std::shared_ptr<const void> keep) {
+static std::shared_ptr<Allocation> on_host(Context& context, u64 base, std::byte* host, u64 size, MemoryKind kind,
+                                           u32 flags, const char* label, std::shared_ptr<const void> keep) {
   auto made = std::make_shared<Allocation>();
-  made->base = reinterpret_cast<u64>(host);
-  made->host = static_cast<std::byte*>(host);
-  made->size = size;
-  made->kind = kind;
-  made->context = context.id;
-  made->device = static_cast<u32>(context.device.ordinal);
-  made->flags = flags;
-  made->label = label;
-  made->keep = std::move(keep);
-  require(AddressSpace::instance().enter(made), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-  remember(made->base, context, nullptr);
-  return made;
-}
-
-std::shared_ptr<Allocation> enter_shared_memory(Context& context, std::byte* host, u64 size, u32 flags,
-                                                const char* label, std::shared_ptr<const void> keep, MemoryKind kind) {
-  auto made = std::make_shared<Allocation>();
-  made->base = AddressSpace::instance().reserve(size, kUnit);
+  made->base = base;
   made->host = host;
   made->size = size;
   made->kind = kind;
@@ -181,9 +164,21 @@ std::shared_ptr<Allocation> enter_shared_memory(Context& context, std::byte* hos
   made->flags = flags;
   made->label = label;
   made->keep = std::move(keep);
-  AddressSpace::instance().enter(made);
-  remember(made->base, context, nullptr);
+  require(AddressSpace::instance().enter(made), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  remember(base, context, nullptr);
   return made;
+}
+
+std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind, void* host, u64 size, u32 flags,
+                                              const char* label, std::shared_ptr<const void> keep) {
+  const u64 base = reinterpret_cast<u64>(host);
+  return on_host(context, base, static_cast<std::byte*>(host), size, kind, flags, label, std::move(keep));
+}
+
+std::shared_ptr<Allocation> enter_shared_memory(Context& context, std::byte* host, u64 size, u32 flags,
+                                                const char* label, std::shared_ptr<const void> keep, MemoryKind kind) {
+  const u64 base = AddressSpace::instance().reserve(size, kUnit);
+  return on_host(context, base, host, size, kind, flags, label, std::move(keep));
 }
 
 std::shared_ptr<void> claim_allocation(u64 base, const char* by) {
