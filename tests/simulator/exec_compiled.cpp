@@ -53,7 +53,7 @@ Outcome outcome(const Module& module, bool compiled, u32 words, Dim3 grid, Dim3 
   Launch launch = module.launch("k", grid, block, out.address(), in.address());
   if (compiled) {
     launch.compile = compile_now;
-    REQUIRE(compile_now(launch) != nullptr);
+    REQUIRE(compile_now(launch).code != nullptr);
   }
   const auto fault = run(launch);
   std::string report = fault ? fault->report : "";
@@ -62,8 +62,8 @@ Outcome outcome(const Module& module, bool compiled, u32 words, Dim3 grid, Dim3 
   return {out.all(), report};
 }
 
-std::string text_of(const std::string& body) {
-  return kHeader + R"(
+std::string text_of(const std::string& body, const std::string& functions = "") {
+  return kHeader + functions + R"(
 .global .align 4 .u32 hits;
 .visible .entry k(.param .u64 out, .param .u64 in) {
   .reg .u64 %out, %in, %slot, %from, %a<20>;
@@ -86,11 +86,12 @@ struct Case {
   const char* name;
   const char* body;
   Dim3 block{64, 1, 1};
+  const char* functions = "";
 };
 
 void check_same(const Case& each, u32 words = 4096) {
   CAPTURE(each.name);
-  const Module module(text_of(each.body));
+  const Module module(text_of(each.body, each.functions));
   const Outcome expected = outcome(module, false, words, {3, 1, 1}, each.block),
                 got = outcome(module, true, words, {3, 1, 1}, each.block);
   CHECK(got.memory == expected.memory);
@@ -154,6 +155,141 @@ TEST_CASE("A compiled kernel leaves the bits that the interpreter leaves") {
        {16, 4, 1}},
   };
   for (const Case& each : cases) check_same(each);
+}
+
+TEST_CASE("Compiled code uses the local memory of each thread") {
+  const Cache cache;
+  const Case cases[] = {
+      {"a place that differs from lane to lane, and one that does not",
+       "{ .local .align 16 .b32 own[16]; mov.u64 %a1, own; mov.u32 %r10, 0;"
+       "FILL: mul.wide.u32 %a2, %r10, 4; add.u64 %a2, %a1, %a2; mad.lo.u32 %r11, %r10, %g, 5; st.local.u32 [%a2], %r11;"
+       "add.u32 %r10, %r10, 1; setp.lt.u32 %p1, %r10, 16; @%p1 bra FILL;"
+       "ld.global.u32 %r12, [%from]; and.b32 %r12, %r12, 15; mul.wide.u32 %a2, %r12, 4; add.u64 %a2, %a1, %a2;"
+       "ld.local.u32 %r13, [%a2]; ld.local.u32 %r14, [own+12]; ld.local.v2.u32 {%r15, %r16}, [own+32];"
+       "setp.lt.u32 %p2, %r12, 9; @%p2 st.local.u8 [%a2+1], %r12; ld.local.u32 %r17, [%a2]; ld.local.s8 %r18, [%a2+1];"
+       "add.u32 %r13, %r13, %r14; mad.lo.u32 %r13, %r15, %r16, %r13; xor.b32 %r17, %r17, %r18; add.u32 %r13, %r13, "
+       "%r17;"
+       "st.global.u32 [%slot], %r13; }",
+       {45, 1, 1}},
+      {"a sort that each lane ends after another number of steps",
+       "{ .local .align 4 .b32 own[9]; mov.u64 %a1, own; mov.u32 %r10, 0;"
+       "FILL: mul.wide.u32 %a2, %r10, 4; add.u64 %a3, %from, %a2; ld.global.u32 %r11, [%a3]; add.u64 %a2, %a1, %a2;"
+       "mov.u32 %r12, %r10; BACK: setp.eq.u32 %p1, %r12, 0; @%p1 bra PUT; ld.local.u32 %r13, [%a2+-4];"
+       "setp.le.u32 %p2, %r13, %r11; @%p2 bra PUT; st.local.u32 [%a2], %r13; sub.u64 %a2, %a2, 4;"
+       "sub.u32 %r12, %r12, 1; bra BACK; PUT: st.local.u32 [%a2], %r11; add.u32 %r10, %r10, 1;"
+       "setp.lt.u32 %p1, %r10, 9; @%p1 bra FILL; ld.local.u32 %r13, [own+16]; ld.local.u32 %r14, [own];"
+       "mad.lo.u32 %r13, %r14, 3, %r13; st.global.u32 [%slot], %r13; }"},
+      {"past its end",
+       "{ .local .align 4 .b32 own[9]; mov.u64 %a1, own; and.b32 %r10, %t, 15; mul.wide.u32 %a2, %r10, 4;"
+       "add.u64 %a2, %a1, %a2; st.global.u32 [%slot], %r10; st.local.u32 [%a2], %r10; st.global.u32 [%slot], %t; }"},
+  };
+  for (const Case& each : cases) check_same(each);
+}
+
+TEST_CASE("Functions that a compiled kernel calls are compiled, too") {
+  const Cache cache;
+  constexpr const char* kFunctions = R"(
+.func (.param .b32 result) steps(.param .b32 n) {  // lanes leave early, and one after the other
+  .reg .u32 %n, %k, %odd; .reg .pred %p;
+  ld.param.u32 %n, [n]; mov.u32 %k, 0;
+  setp.eq.u32 %p, %n, 0; @%p bra END;
+AGAIN: setp.le.u32 %p, %n, 1; @%p bra END;
+  and.b32 %odd, %n, 1; shr.u32 %n, %n, 1; mad.lo.u32 %n, %odd, 3, %n; add.u32 %k, %k, 1;
+  setp.lt.u32 %p, %k, 40; @%p bra AGAIN;
+END: st.param.b32 [result], %k; ret;
+}
+.func (.reg .u32 %result) sum(.reg .u32 %n) {  // a recursion
+  .reg .u32 %m, %k; .reg .pred %p;
+  mov.u32 %result, %n; setp.lt.u32 %p, %n, 2; @%p bra END;
+  sub.u32 %m, %n, 1; call (%k), sum, (%m);
+  sub.u32 %m, %n, 2; call (%m), sum, (%m);
+  add.u32 %result, %k, %m;
+END: ret;
+}
+.func (.reg .u32 %result) twice(.reg .u32 %n) { add.u32 %result, %n, %n; ret; }
+)";
+  const Case cases[] = {
+      {"one by its name",
+       "{ .param .b32 a; .param .b32 b; ld.global.u32 %r10, [%from]; and.b32 %r10, %r10, 1023; st.param.b32 [a], %r10;"
+       "call (b), steps, (a); ld.param.b32 %r11, [b]; mad.lo.u32 %r11, %r10, 7, %r11; st.global.u32 [%slot], %r11; }",
+       {45, 1, 1},
+       kFunctions},
+      {"one by some lanes, again and again",
+       "mov.u32 %r12, 0; and.b32 %r10, %t, 7; AGAIN: setp.gt.u32 %p1, %r10, 2; @!%p1 bra SKIP; call (%r11), sum, "
+       "(%r10);"
+       "add.u32 %r12, %r12, %r11; SKIP: add.u32 %r12, %r12, 1; add.u32 %r10, %r10, 2; setp.lt.u32 %p2, %r10, 9;"
+       "@%p2 bra AGAIN; st.global.u32 [%slot], %r12;",
+       {64, 1, 1},
+       kFunctions},
+      {"others through a pointer",
+       "and.b32 %r10, %t, 3; setp.eq.u32 %p1, %r10, 1; mov.u64 %a1, sum; mov.u64 %a2, twice; selp.b64 %a1, %a1, %a2, "
+       "%p1; add.u32 %r10, %r10, 5; P: .callprototype (.reg .u32 _) _ (.reg .u32 _); call (%r11), %a1, (%r10), P;"
+       "st.global.u32 [%slot], %r11;",
+       {64, 1, 1},
+       kFunctions},
+  };
+  for (const Case& each : cases) check_same(each);
+  CHECK(cache.libraries().size() == 6);  // three kernels and three functions
+}
+
+// Each result goes into a sum; the sources are random bits, numbers of all sizes, and what is beyond integers.
+std::string conversions() {
+  std::string all =
+      "mov.u64 %a9, 0; mov.u32 %r10, 0; ld.global.u32 %r11, [%from]; .reg .u16 %h; .reg .f64 %d<3>; .reg .b16 %h2; "
+      ".reg .b32 %w;"
+      "AGAIN: mad.lo.u32 %r11, %r11, 1664525, 1013904223; mul.wide.u32 %a1, %r11, 0x9e3779b1; xor.b32 %r12, %r11, %g;"
+      "mov.b64 %d1, %a1; mov.b32 %f1, %r12; and.b32 %r13, %r10, 1; setp.eq.u32 %p1, %r13, 1;"
+      "shr.s32 %r13, %r12, 3; cvt.rn.f32.s32 %f2, %r13; mul.f32 %f2, %f2, 0f41180000; selp.f32 %f1, %f2, %f1, %p1;"
+      "cvt.f64.f32 %d2, %f2; mul.f64 %d2, %d2, 0d4009000000000000; selp.f64 %d1, %d2, %d1, %p1;"
+      "setp.eq.u32 %p2, %r10, 7; @%p2 mov.f32 %f1, 0f7fc00000; @%p2 mov.f64 %d1, 0dfff8000000000001;"
+      "cvt.u16.u32 %h, %r12;";
+  const auto convert = [&all](const std::string& form, const std::string& to, const std::string& from) {
+    all += "cvt." + form + " " + to + ", " + from + ";";
+    if (to == "%a2") all += "mad.lo.u64 %a9, %a9, 31, %a2;";
+    if (to == "%f3") all += "mov.b32 %r14, %f3; cvt.u64.u32 %a2, %r14; mad.lo.u64 %a9, %a9, 31, %a2;";
+    if (to == "%d0") all += "mov.b64 %a2, %d0; mad.lo.u64 %a9, %a9, 31, %a2;";
+    if (to == "%r14" || to == "%w") all += "cvt.u64.u32 %a2, " + to + "; mad.lo.u64 %a9, %a9, 31, %a2;";
+    if (to == "%h2") all += "cvt.u64.u16 %a2, %h2; mad.lo.u64 %a9, %a9, 31, %a2;";
+  };
+  for (const std::string mode : {"rni", "rzi", "rmi", "rpi"}) {
+    for (const std::string to : {"s32", "u32", "s64", "u64"}) {
+      const std::string result = to[1] == '3' ? "%r14" : "%a2";
+      convert(mode + "." + to + ".f32", result, "%f1");
+      convert(mode + ".ftz." + to + ".f32", result, "%f1");
+      convert(mode + "." + to + ".f64", result, "%d1");
+    }
+    convert(mode + ".f32.f32", "%f3", "%f1");
+    convert(mode + ".ftz.f32.f32", "%f3", "%f1");
+    convert(mode + ".f64.f64", "%d0", "%d1");
+  }
+  for (const std::string from : {"s8", "u8", "s16", "u16"}) {
+    convert("rn.f32." + from, "%f3", "%h");
+    convert("rn.f64." + from, "%d0", "%r12");
+  }
+  for (const std::string from : {"s32", "u32"}) convert("rn.f32." + from, "%f3", "%r12");
+  for (const std::string from : {"s64", "u64"}) {
+    convert("rn.f32." + from, "%f3", "%a1");
+    convert("rn.f64." + from, "%d0", "%a1");
+  }
+  convert("f64.f32", "%d0", "%f1");
+  convert("ftz.f64.f32", "%d0", "%f1");
+  convert("rn.f32.f64", "%f3", "%d1");
+  convert("rn.ftz.f32.f64", "%f3", "%d1");
+  convert("rn.f16.s32", "%h2", "%r12");
+  convert("rn.f16x2.f32", "%w", "%f1, %f2");
+  return all +
+         "prmt.b32 %r14, %r12, %r11, 0x3b5e; prmt.b32 %r15, %r12, %r11, %r10; bfi.b32 %r14, %r14, %r15, 5, 11;"
+         "prmt.b32.f4e %r15, %r12, %r11, %r10; dp4a.s32.u32 %r14, %r12, %r14, %r15; dp2a.lo.s32.s32 %r14, %r14, %r12, "
+         "7;"
+         "cvt.u64.u32 %a2, %r14; mad.lo.u64 %a9, %a9, 31, %a2; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 40; @%p3 "
+         "bra AGAIN; shr.u64 %a1, %a9, 32; cvt.u32.u64 %r10, %a9; cvt.u32.u64 %r11, %a1; xor.b32 %r10, %r10, %r11;"
+         "st.global.u32 [%slot], %r10;";
+}
+
+TEST_CASE("Compiled conversions leave the bits that the interpreter leaves") {
+  const Cache cache;
+  const std::string body = conversions();
+  check_same({"many of them", body.c_str(), {96, 1, 1}});
 }
 
 TEST_CASE("A compiled kernel faults where the interpreter does") {

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace cudasim {
@@ -29,11 +30,34 @@ bool can_be_compiled(const Code& code) { return code.instructions.size() <= kLar
 
 const Compiled* library_of(const std::optional<std::filesystem::path>& entry) { return entry ? load(*entry) : nullptr; }
 
-Source source_of(const Code& code, const Shape& shape) {
-  std::string text = "// Kernel " + code.name + ", by the simulated GPU (common/simulator/compile/README.md).\n";
+Source source_of(const Code& code, const Shape& shape, bool entry) {
+  std::string text = (entry ? "// Kernel " : "// Function ") + code.name +
+                     ", by the simulated GPU (common/simulator/compile/README.md).\n";
   text += "constexpr unsigned kRows = " + std::to_string(shape.rows) +
           ";\n#include \"cudasim.hpp\"\n\nusing namespace cudasim;\n\n";
-  return {code.name, text + written(code, shape)};
+  return {code.name, text + written(code, shape, entry)};
+}
+
+// The functions that a kernel may call, as far as they can be compiled; through a pointer, it may call any.
+std::vector<const Code*> callees(const Program& program, const Code& kernel) {
+  constexpr std::size_t kMost = 32;
+  std::set<const Code*> seen{&kernel};
+  for (const auto* each : {&program.kernels, &program.runtime_kernels}) {
+    for (const Kernel& entry : *each) seen.insert(program.functions[entry.function].get());
+  }
+  std::vector<const Code*> found{&kernel};
+  const auto add = [&](u32 function) {
+    const Code* code = program.functions[function].get();
+    if (found.size() <= kMost && seen.insert(code).second && can_be_compiled(*code)) found.push_back(code);
+  };
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const CallSite& site : found[i]->calls) {
+      if (site.callee < program.functions.size()) add(site.callee);
+      for (u32 any = 0; site.callee == kNoTarget && any < program.functions.size(); ++any) add(any);
+    }
+  }
+  found.erase(found.begin());
+  return found;
 }
 
 struct Job {
@@ -43,9 +67,17 @@ struct Job {
   bool only_look = false;  // in the cache
 
   void run() const {
-    const Source source = source_of(*code, shape);
+    run(*code, true);
+    for (const Code* callee : callees(*program, *code)) run(*callee, false);
+  }
+
+ private:
+  void run(const Code& function, bool entry) const {
+    auto& compiled = function.compiled[index_of(shape)];
+    if (compiled.load(std::memory_order_acquire) != nullptr) return;
+    const Source source = source_of(function, shape, entry);
     const Compiled* found = library_of(only_look ? kept(source) : make(source, true));
-    if (found != nullptr) code->compiled[index_of(shape)].store(found, std::memory_order_release);
+    if (found != nullptr) compiled.store(found, std::memory_order_release);
   }
 };
 
@@ -96,15 +128,19 @@ class Worker {
 };
 
 // The code, compiled now if need be. A launch that comes while its kernel is compiled waits for it.
-const Compiled* now(const Code& code, const Shape& shape) {
+const Compiled* now(const Program& program, const Code& code, const Shape& shape) {
   const u32 index = index_of(shape);
   static std::mutex& mutex = *new std::mutex;
   const std::lock_guard lock(mutex);
   if (const Compiled* made = code.compiled[index].load(std::memory_order_acquire)) return made;
   if (code.refused[index].exchange(true)) return nullptr;
-  const Compiled* made = library_of(make(source_of(code, shape)));
-  code.compiled[index].store(made, std::memory_order_release);
-  return made;
+  const auto compile = [&](const Code& function, bool entry) {
+    if (function.compiled[index].load(std::memory_order_acquire) == nullptr)
+      function.compiled[index].store(library_of(make(source_of(function, shape, entry))), std::memory_order_release);
+  };
+  for (const Code* callee : callees(program, code)) compile(*callee, false);
+  compile(code, true);
+  return code.compiled[index].load(std::memory_order_acquire);
 }
 
 const Compiled* find(const Launch& launch, CompileWanted::When when) {
@@ -113,7 +149,7 @@ const Compiled* find(const Launch& launch, CompileWanted::When when) {
   const u32 index = index_of(shape);
   if (const Compiled* made = code.compiled[index].load(std::memory_order_acquire)) return made;
   if (!can_be_compiled(code)) return nullptr;
-  if (when == CompileWanted::now) return now(code, shape);
+  if (when == CompileWanted::now) return now(*launch.program, code, shape);
   const i64 spent = code.spent.load(std::memory_order_relaxed);
   if (spent < kWarm || code.refused[index].load(std::memory_order_relaxed)) return nullptr;
   if (!code.looked[index].exchange(true)) Worker::instance().add({launch.program, &code, shape, true});
@@ -122,15 +158,15 @@ const Compiled* find(const Launch& launch, CompileWanted::When when) {
 }
 
 // Whatever goes wrong, the interpreter runs the kernel.
-const Compiled* find_safely(const Launch& launch, CompileWanted::When when) {
+FoundCompiled find_safely(const Launch& launch, CompileWanted::When when) {
   try {
-    return find(launch, when);
+    return {find(launch, when), index_of(shape_of(launch.block))};
   } catch (const std::exception&) {
-    return nullptr;
+    return {};
   }
 }
 
-const Compiled* find_wanted(const Launch& launch) { return find_safely(launch, compile_wanted().when); }
+FoundCompiled find_wanted(const Launch& launch) { return find_safely(launch, compile_wanted().when); }
 
 }  // namespace
 }  // namespace compile
@@ -144,7 +180,7 @@ FindCompiled wanted_compiled() {
   return wanted;
 }
 
-const Compiled* compile_now(const Launch& launch) {
+FoundCompiled compile_now(const Launch& launch) {
   compile::remember_environment();
   return compile::find_safely(launch, CompileWanted::now);
 }

@@ -5,10 +5,10 @@
 namespace cudasim {
 
 // Launch::compile finds the compiled code of the launch's kernel, if there is any by now.
-using FindCompiled = const Compiled* (*)(const Launch& launch);
+using FindCompiled = FoundCompiled (*)(const Launch& launch);
 // What CUDASIM_COMPILE asks for; null: nothing. For a thread of the program, whose environment it remembers.
 FindCompiled wanted_compiled();
 // Compiles the kernel and waits for it, whatever CUDASIM_COMPILE says; for tests.
-const Compiled* compile_now(const Launch& launch);
+FoundCompiled compile_now(const Launch& launch);
 
 }  // namespace cudasim

@@ -130,8 +130,8 @@ Kind Flow::kind(Slot slot, const std::map<Slot, Kind>& kinds) const {
 Kind Flow::computed(u32 i, const std::map<Slot, Kind>& kinds) const {
   const Operation& operation = operations_[i];
   const Instruction& instruction = code_.instructions[i];
-  Kind k[3];
-  std::optional<u64> n[3];
+  Kind k[4];  // bfi has so many operands
+  std::optional<u64> n[4];
   bool same = true;
   const std::size_t operands = operation.types.size() - 1;
   for (u32 a = 0; a < operands; ++a) {
@@ -169,7 +169,7 @@ Kind Flow::computed(u32 i, const std::map<Slot, Kind>& kinds) const {
 std::optional<i64> Flow::address_stride(u32 i, const std::map<Slot, Kind>& kinds) const {
   const Operation& operation = operations_[i];
   const Instruction& instruction = code_.instructions[i];
-  if (!together_ || instruction.guard != kNoSlot) return {};
+  if (!together_ || instruction.guard != kNoSlot || operation.place == Operation::local) return {};
   const Slot base = instruction.slot[operation.kind == Operation::loads ? operation.elements : 0];
   const Kind at = kind(base, kinds);
   if (!at.in_rows) return {};

@@ -69,14 +69,23 @@ bool vectorizes(std::string_view op) {
                                                  "logic::Not",
                                                  "logic::Shl",
                                                  "logic::Shr",
+                                                 "logic::Prmt",
+                                                 "integers::Bfi",
                                                  "conversions::Copy",
                                                  "conversions::F32ToF64",
                                                  "conversions::F64ToF32",
-                                                 "conversions::ToF32",
-                                                 "conversions::ToF64",
-                                                 "conversions::Saturated",
-                                                 "conversions::F32ToS32"};
+                                                 "conversions::FlushedF32ToF64",
+                                                 "conversions::FlushedF64ToF32",
+                                                 "conversions::Saturated"};
   if (std::find(std::begin(kSimple), std::end(kSimple), op) != std::end(kSimple)) return true;
+  static constexpr std::string_view kTemplates[] = {"conversions::ToInteger<int",
+                                                    "conversions::ToInteger<unsigned int",
+                                                    "conversions::ToWhole<",
+                                                    "conversions::FromInteger<",
+                                                    "integers::Dp4a<",
+                                                    "integers::Dp2a<"};
+  const auto begins = [&](std::string_view each) { return op.starts_with(each); };
+  if (std::any_of(std::begin(kTemplates), std::end(kTemplates), begins)) return true;
   static constexpr std::string_view kFloats[] = {"Add", "Sub",  "Mul", "Fma", "Div",
                                                  "Rcp", "Sqrt", "Neg", "Abs", "Extreme"};
   constexpr std::string_view kModified = "floats::Modified<floats::";
@@ -99,6 +108,10 @@ Operation memory_access(const std::vector<std::string>& part, const Instruction&
     case Way::indexed: operation.place = Operation::indexed; break;
     case Way::shared: operation.place = Operation::shared, operation.types.emplace_back("u32"); break;
     case Way::shared_wide: operation.place = Operation::shared, operation.types.emplace_back("u64"); break;
+    case Way::local:
+      operation.place = Operation::local;
+      operation.types.emplace_back((instruction.control & kNarrow) != 0 ? "u32" : "u64");
+      break;
     default: operation.kind = Operation::plain;
   }
   if (size_of(part[1]) == 0 || size_of(part[2]) == 0) operation.kind = Operation::plain;

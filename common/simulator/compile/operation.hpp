@@ -28,7 +28,7 @@ struct Operation {
     loads,
     stores
   } kind = other;
-  enum Place : u8 { global, indexed, shared } place = global;  // of loads and stores
+  enum Place : u8 { global, indexed, shared, local } place = global;  // of loads and stores
   std::string op;  // computes, combines: the class whose of() computes; compares: how values are read
   std::vector<std::string> types;  // computes: of the result and the operands; loads, stores: in memory, in registers
   u32 elements = 1;  // of loads and stores; reads_thread: the axis

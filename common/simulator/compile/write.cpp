@@ -181,6 +181,11 @@ void Writer::call(u32 i) {
     line("const u32 " + name + " = *at<u32>(f, " + text(slot) + ");");
     values_[slot] = {Value::mask, name, 0, 0, true};
   }
+  if (flow_.operations()[i].kind == Operation::leave && !entry_) {  // the frame is gone
+    line("budget = left;");
+    line("return Left::settled;");
+    return;
+  }
   if (flow_.operations()[i].kind == Operation::other || flow_.operations()[i].kind == Operation::leave) {
     line("if (warp.pc != " + text(i + 1) + " || warp.stop <= " + text(i + 1) +
          " || warp.lanes != " + (together_ ? "kAllLanes" : "m") + " || warp.base[0] != f) [[unlikely]] {");
@@ -243,7 +248,8 @@ void Writer::branch(u32 i) {
   if (at.guard == kNoSlot) return line(go);
   const std::string all = together_ ? "kAllLanes" : "m";
   line("if (e == " + all + ") " + go);
-  const bool ends = flow_.operations()[at.target].kind == Operation::leave && instruction(at.target).guard == kNoSlot;
+  const bool ends =
+      entry_ && flow_.operations()[at.target].kind == Operation::leave && instruction(at.target).guard == kNoSlot;
   const std::string end = "--left, warp.mask = e, warp.pc = " + text(at.target + 1) + "; code[" + target +
                           "].run(reinterpret_cast<Warp&>(warp), code[" + target + "]);";
   // Lanes that end at the target never join the others again, so they end at once, and the others go on.
@@ -419,7 +425,8 @@ std::string Writer::run() {
   const std::string body = std::move(out_);
   out_.clear();
   out_ += std::string("extern \"C\" Left ") + (together_ ? "together" : "apart") +
-          "(WarpState& warp, i64& budget, const SharedRange& shared, [[maybe_unused]] bool alone) {\n";
+          "(WarpState& warp, i64& budget, const SharedRange& shared, const LocalRange& local, "
+          "[[maybe_unused]] bool alone) {\n";
   line("std::byte* const f = warp.base[0];");
   line("const std::byte* const k = warp.base[1];");
   line("const Instruction* const code = warp.code;");
@@ -427,6 +434,7 @@ std::string Writer::run() {
   line("const u64 first_view = reinterpret_cast<u64>(code) / sizeof(Instruction);");
   if (!together_) line("u32 m = warp.lanes;");
   line("static_cast<void>(k), static_cast<void>(views), static_cast<void>(first_view), static_cast<void>(shared);");
+  line("static_cast<void>(local);");
   line("i64 left = budget;");
   line("[[maybe_unused]] bool failed = false;");
   // The beginning of a block of threads has the registers right.
@@ -449,12 +457,12 @@ std::string Writer::run() {
   return out_ + body + leaves_ + "}\n";
 }
 
-std::string written(const Code& code, const Shape& shape) {
+std::string written(const Code& code, const Shape& shape, bool entry) {
   std::string all = "extern \"C\" const bool begins[] = {";
   const Flow together(code, shape, true), apart(code, shape, false);
   for (u32 i = 0; i < code.instructions.size(); ++i) all += apart.blocks().contains(i) ? "1," : "0,";
   all += "};\n\n";
-  return all + Writer(together, true).run() + "\n" + Writer(apart, false).run();
+  return all + Writer(together, true, entry).run() + "\n" + Writer(apart, false, entry).run();
 }
 
 }  // namespace cudasim::compile

@@ -11,6 +11,10 @@ namespace cudasim::compile {
 namespace {
 
 u32 scale_of(const Instruction& at) { return at.control >> kScaleShift & kMaxScale; }
+std::string address_type(const Operation& operation) {
+  const bool own = operation.place == Operation::shared || operation.place == Operation::local;
+  return own ? operation.types[2] : "u64";
+}
 bool signed_index(const Instruction& at) { return (at.control & kSignedIndex) != 0; }
 
 }  // namespace
@@ -166,10 +170,12 @@ Writer::Place Writer::place(u32 i, Slot base) {
   const Instruction& at = instruction(i);
   const u32 bytes = size_of(operation.types[0]) * operation.elements;
   const bool shared = operation.place == Operation::shared, indexed = operation.place == Operation::indexed;
+  const bool local = operation.place == Operation::local;
   const bool by_index = indexed && scale_of(at) % bytes == 0;
   if (indexed && value(base).where == Value::lane) cut(i);
   const std::string mask = executing(i), n = fresh("");
   const std::string offsets = "o" + n, or_all = "w" + n, or_rest = "n" + n, most = "z" + n;
+  // Each lane's local memory has a place of its own, so an offset there may need 64 bits.
   const std::string type = by_index ? "u32" : shared ? "u" + text(8 * size_of(operation.types[2])) : "u64";
   std::string good, offset;
   Place place{"", offsets, "1", mask};
@@ -177,6 +183,9 @@ Writer::Place Writer::place(u32 i, Slot base) {
   if (shared) {
     if (base != kNoSlot) first = "shared.begin";
     place.host = "u64(shared.at)";
+  } else if (local) {
+    size = "local.end";
+    place.host = "u64(local.at)";
   } else {
     view = view_of(i);
     first = view + ".begin", size = view + ".end - " + view + ".begin";
@@ -201,10 +210,12 @@ Writer::Place Writer::place(u32 i, Slot base) {
     line("const u32 " + most + " = " + range + ".most;");
     good += range + ".good";
   } else {
-    std::string address =
-        indexed
-            ? uniform + " + u64(" + lane_text(at.slot[operation.elements + 1], index_type) + ") * " + text(scale_of(at))
-            : (base == kNoSlot ? "" : lane_text(base, shared ? operation.types[2] : "u64") + " + ") + offset_text(i);
+    std::string address = indexed ? uniform + " + u64(" + lane_text(at.slot[operation.elements + 1], index_type) +
+                                        ") * " + text(scale_of(at))
+                                  : (base != kNoSlot ? lane_text(base, address_type(operation)) + " + "
+                                     : local         ? "local.base + "
+                                                     : "") +
+                                        offset_text(i);
     offset = type + "(" + address + ") - " + type + "(" + first + ")";
     line("const " + type + " " + most + " = " + type + "(" + size + " - " + text(bytes) + ");");
     good += size + " >= " + text(bytes) + " && (" + first + " | " + or_all + ") % " + text(bytes) + " == 0";
@@ -214,8 +225,8 @@ Writer::Place Writer::place(u32 i, Slot base) {
   const std::string own = fresh("j");
   in_loop("const " + type + " " + own + " = " +
           (mask.empty() ? offset : type + "(" + offset + ") & -" + type + "(" + mask + " >> lane & 1)") + ";");
-  in_loop(offsets + "[lane] = " + own + ", " + or_all + " |= " + own + ", " + or_rest + " |= " + most + " - " + own +
-          ";");
+  in_loop(offsets + "[lane] = " + own + (local ? " + lane * local.stride, " : ", ") + or_all + " |= " + own + ", " +
+          or_rest + " |= " + most + " - " + own + ";");
   const std::string top = text(type == "u32" ? 31u : 63u);
   const std::string inside = good + " && (" + or_all + " | " + or_rest + ") >> " + top + " == 0";
   require_behind_loop(mask.empty() || mask == "m" ? inside : mask + " == 0 || (" + inside + ")");
@@ -243,6 +254,7 @@ const Writer::Group& Writer::group_of(u32 i, const std::string& mask) {
   const Operation& operation = flow_.operations()[i];
   const Instruction& at = instruction(i);
   const bool shared = operation.place == Operation::shared, indexed = operation.place == Operation::indexed;
+  const bool local = operation.place == Operation::local;
   const Extent extent = extent_of(i);
   for (const Group& group : groups_) {
     if (group.key == extent.key && i <= group.last) return group;
@@ -254,7 +266,8 @@ const Writer::Group& Writer::group_of(u32 i, const std::string& mask) {
   const std::string offset = "o" + n, limit = "z" + n, bits = "w" + n, before = "n" + n;
   std::string first = "0u", size = "shared.bytes", delta = "u64(shared.at)";
   if (shared && at.slot[operation.elements] != kNoSlot) first = "shared.begin";
-  if (!shared) {
+  if (local) size = "local.end", delta = "u64(local.at)";
+  if (!shared && !local) {
     const std::string view = view_of(i);
     first = view + ".begin", size = view + ".end - " + view + ".begin",
     delta = view + ".begin + u64(" + view + ".delta)";
@@ -262,7 +275,8 @@ const Writer::Group& Writer::group_of(u32 i, const std::string& mask) {
   const std::string type =
       shared ? operation.types[2] == "u32" || size_of(operation.types[2]) == 4 ? "u32" : "u64" : "u64";
   const Slot base = at.slot[operation.elements];
-  std::string address = base == kNoSlot ? "u64{0}" : lane_text(base, shared ? operation.types[2] : "u64");
+  std::string address = base != kNoSlot ? lane_text(base, address_type(operation)) : local ? "local.base" : "u64{0}";
+  varies_ |= local;  // equal addresses are not one place
   if (indexed)
     address += " + u64(" + lane_text(at.slot[operation.elements + 1], signed_index(at) ? "i32" : "u32") + ") * " +
                text(scale_of(at));
@@ -275,7 +289,7 @@ const Writer::Group& Writer::group_of(u32 i, const std::string& mask) {
   in_loop("if (" + executes + (executes.empty() ? "" : " && ") + offset + " >= " + limit +
           ") [[unlikely]] { failed = true; break; }");
   in_loop((executes.empty() ? "" : "if (" + executes + ") ") + bits + " |= " + offset + ";");
-  in_loop("const u64 " + group.host + " = " + group.host + "a + " + offset + ";");
+  in_loop("const u64 " + group.host + " = " + group.host + "a + " + offset + (local ? " + lane * local.stride;" : ";"));
   group.alike = executes.empty() ? alike() : "";
   group.sources = sources_, group.varies = varies_;
   may_fail_ = true;
@@ -380,7 +394,7 @@ void Writer::store(u32 i) {
     store_rows(i, *stride);
   else
     store_scattered(i);
-  line("warp.polls = 0;");
+  if (flow_.operations()[i].place != Operation::local) line("warp.polls = 0;");
   begin_segment(i + 1);
 }
 

@@ -1,5 +1,5 @@
-// Writes one function of a kernel as C++. write.cpp has blocks and control flow, write_values.cpp the instructions that
-// compute, write_memory.cpp those that load and store.
+// Writes a kernel, or a function that it calls, as C++. write.cpp has blocks and control flow, write_values.cpp the
+// instructions that compute, write_memory.cpp those that load and store.
 #pragma once
 #include "common/simulator/compile/flow.hpp"
 
@@ -38,7 +38,8 @@ using Values = std::map<Slot, Value>;
 
 class Writer {
  public:
-  Writer(const Flow& flow, bool together) : flow_(flow), code_(flow.code()), together_(together) {}
+  Writer(const Flow& flow, bool together, bool entry)
+      : flow_(flow), code_(flow.code()), together_(together), entry_(entry) {}
   std::string run();
 
  private:
@@ -130,7 +131,7 @@ class Writer {
 
   const Flow& flow_;
   const Code& code_;
-  bool together_;
+  bool together_, entry_;
   std::string out_, loop_, behind_, leaves_, entries_;
   std::map<Slot, u32> bytes_;  // of registers that have been in rows
   Values values_;

@@ -281,7 +281,10 @@ void Grid::note_progress() {
 void Grid::look_for_compiled(i64 spent) {
   if (launch.compile == nullptr || observer != nullptr || compiled.load(std::memory_order_relaxed) != nullptr) return;
   entry.spent.fetch_add(spent, std::memory_order_relaxed);
-  if (const Compiled* found = launch.compile(launch)) compiled.store(found, std::memory_order_release);
+  const FoundCompiled found = launch.compile(launch);
+  if (found.code == nullptr) return;
+  compiled_shape.store(found.shape, std::memory_order_relaxed);
+  compiled.store(found.code, std::memory_order_release);
 }
 
 // outcome: of the share's last cluster that has begun, which `spent` so many instructions.

@@ -47,6 +47,7 @@ struct Grid {
   std::unique_ptr<GridObserver> observer;  // null: nothing looks on
   std::optional<Fault> fault;
   std::atomic<const Compiled*> compiled{nullptr};  // null: the interpreter runs everything
+  std::atomic<u32> compiled_shape{0};  // see FoundCompiled
   u32 helpers = 0;  // threads of the pool that work on it; the pool's to count
 
  private:

@@ -124,7 +124,7 @@ struct Code {
   };
   std::vector<Use> uses;
   bool defers_sums = false;  // some are written to registers by a later instruction (ptx/resolve_unfinished.hpp)
-  // What compile/ has made of an entry function, by the shape of its blocks; null: nothing yet.
+  // What compile/ has made of the function, by the shape of the blocks; null: nothing yet.
   static constexpr u32 kShapes = 4;
   mutable std::array<std::atomic<const Compiled*>, kShapes> compiled{};
   mutable std::array<std::atomic<bool>, kShapes> looked{}, refused{};  // in the cache; asked for, or not to be had

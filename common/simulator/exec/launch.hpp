@@ -1,5 +1,6 @@
 // The door between the driver API and the executor: a grid to run, and what became of it.
 #pragma once
+#include "common/simulator/exec/compiled.hpp"
 #include "common/simulator/exec/fault.hpp"
 #include "common/simulator/exec/instruction.hpp"
 
@@ -12,7 +13,6 @@ namespace cudasim {
 
 class AddressSpace;
 class GridObserver;
-struct Compiled;
 struct Grid;
 
 // Everything a grid needs, copied: nothing points into the caller's memory.
@@ -33,9 +33,9 @@ struct Launch {
   const std::atomic<bool>* cancelled = nullptr;  // set when the context is destroyed: stop soon
   // Makes what looks on while the grid runs, or null (exec/observer.hpp). Null: nothing does.
   std::unique_ptr<GridObserver> (*observe)(Grid& grid) = nullptr;
-  // Finds compiled code for the grid's kernel, or begins to make it; null: there is none now. May be null: none is
+  // Finds compiled code for the grid's kernel, or begins to make it; there may be none now. May be null: none is
   // wanted.
-  const Compiled* (*compile)(const Launch& launch) = nullptr;
+  FoundCompiled (*compile)(const Launch& launch) = nullptr;
   // Sets the condition of a graph (cudaGraphSetConditional); false if the handle is unknown. May be null.
   bool (*set_condition)(u64 handle, u32 value) = nullptr;
   // Called now and then, between two blocks or within one that runs for long: may let others have the device first. May

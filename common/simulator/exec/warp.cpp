@@ -35,18 +35,34 @@ inline void run_straight(Warp& warp, i64& left) {
   } while (warp.pc < warp.stop && left > 0);
 }
 
+// What an alloca has made is for access().
+LocalRange local_range(const Warp& warp) {
+  const Frame& frame = *warp.frame;
+  if (frame.code->local_bytes == 0 || !frame.tops.empty()) return {};
+  std::byte* const first = warp.block->local(warp, 0);
+  return {first, static_cast<u64>(warp.block->local(warp, 1) - first), frame.local_base,
+          frame.local_base + frame.code->local_bytes};
+}
+
+// Of the function that the warp is in, which the kernel has called.
+const Compiled* compiled_function(const Warp& warp) {
+  const u32 shape = warp.block->grid->compiled_shape.load(std::memory_order_relaxed);
+  return warp.frame->code->compiled[shape].load(std::memory_order_acquire);
+}
+
 // Compiled code, and the interpreter where that leaves off: until the next block of instructions that is compiled.
 void run_compiled(Warp& warp, const Compiled& compiled, i64& left) {
-  const auto apart = [&](const SharedRange& shared) {
-    warp.tidy = kNoTarget;
-    return compiled.apart(warp, left, shared, alone(warp));
-  };
+  const Frame* const frame = warp.frame;
   if (compiled.begins[warp.pc]) {
     const Block& block = *warp.block;
     const SharedRange shared{block.shared, block.shared_begin, block.quick_shared_bytes};
+    const LocalRange local = local_range(warp);
     const bool all = warp.lanes == kAllLanes && alone(warp);
-    Left how = all ? compiled.together(warp, left, shared, true) : Left::elsewhere;
-    if (how == Left::elsewhere) how = apart(shared);
+    Left how = all ? compiled.together(warp, left, shared, local, true) : Left::elsewhere;
+    if (how == Left::elsewhere) {
+      warp.tidy = kNoTarget;
+      how = compiled.apart(warp, left, shared, local, alone(warp));
+    }
     if (how == Left::settled || warp.pc >= warp.stop || left <= 0) return;
   }
   warp.tidy = kNoTarget;
@@ -54,7 +70,7 @@ void run_compiled(Warp& warp, const Compiled& compiled, i64& left) {
     i64 one = 1;
     run_straight(warp, one);
     --left;
-  } while (warp.pc < warp.stop && left > 0 && !compiled.begins[warp.pc] && warp.frame == &warp.root);
+  } while (warp.pc < warp.stop && left > 0 && !compiled.begins[warp.pc] && warp.frame == frame);
 }
 
 // The same with an observer, which is told each instruction.
@@ -100,7 +116,8 @@ Pause run_warp(Warp& warp, i64& budget) {
         return Pause::expired;
       }
       const Compiled* compiled = warp.block->grid->compiled.load(std::memory_order_acquire);
-      if (compiled != nullptr && warp.frame == &warp.root)
+      if (compiled != nullptr && warp.frame != &warp.root) compiled = compiled_function(warp);
+      if (compiled != nullptr)
         run_compiled(warp, *compiled, left);
       else if (warp.tidy = kNoTarget; warp.observer == nullptr || !warp.observer->wants_accesses())
         run_straight(warp, left);

@@ -173,6 +173,7 @@ Bound bind_bfe(const Form& form) {
 }
 template <class T>
 void run_bfi(Warp& warp, const Instruction& i) {
+  described<run_bfi<T>, Computes<Bfi, T, T, T, u32, u32>>();
   T* d = warp.out<T>(i.slot[0]);
   const T* a = warp.in<T>(i.slot[1]);
   const T* b = warp.in<T>(i.slot[2]);

@@ -2,6 +2,7 @@
 // Conversion Instructions". Handlers (convert.cpp) and compiled kernels (compile/) include it.
 #pragma once
 #include "common/simulator/isa/floats.hpp"
+#include "common/simulator/isa/values.hpp"
 
 #include <limits>
 #include <type_traits>
@@ -66,16 +67,75 @@ struct ToF64 {
     return double(a);
   }
 };
-struct F32ToS32 {  // towards zero
-  static i32 of(float a) {
-    const bool inside = a >= -0x1p31f && a < 0x1p31f;
-    const i32 outside = a != a ? 0 : a < 0 ? std::numeric_limits<i32>::min() : std::numeric_limits<i32>::max();
-    const i32 value = i32(inside ? a : 0.0f);
-    return inside ? value : outside;
+// A floating-point source, flushed if kFtz.
+template <bool kFtz, class F>
+inline F source(F a) {
+  if constexpr (kFtz) a = flush(a);
+  return a;
+}
+// To a whole number, as kMode (Rounding) says.
+template <u32 kMode, class F>
+inline F whole(F a) {
+  if constexpr (kMode == kZero) return math::trunc(a);
+  if constexpr (kMode == kDown) return math::floor(a);
+  if constexpr (kMode == kUp) return math::ceil(a);
+  return math::nearest(a);
+}
+// To an integer. Out of range is the nearest there is; NaN is 0, or the highest bit alone where 64 bits are involved.
+template <class T, u32 kMode, bool kFtz>
+struct ToInteger {
+  template <class F>
+  static T of(F a) {
+    constexpr T kLeast = std::numeric_limits<T>::min(), kMost = std::numeric_limits<T>::max();
+    constexpr bool kLong = sizeof(T) == 8 || sizeof(F) == 8;
+    constexpr T kOfNan = kLong ? T(Top(1) << (sizeof(T) * 8 - 1)) : T{0};
+    const F x = whole<kMode>(source<kFtz>(a)), low = F(kLeast), above = F(kMost / 2 + 1) * 2;
+    const bool inside = x >= low && x < above;
+    const T value = converted(inside ? x : F{0});
+    return inside ? value : a != a ? kOfNan : x < 0 ? kLeast : kMost;
+  }
+
+ private:
+  using Top = std::make_unsigned_t<T>;
+  // Processors convert to signed integers only, without AVX-512.
+  template <class F>
+  static T converted(F x) {
+    if constexpr (std::is_signed_v<T>) {
+      return T(x);
+    } else {
+      using S = std::make_signed_t<T>;
+      const F half = F(Top(1) << (sizeof(T) * 8 - 1));
+      const bool large = x >= half;
+      return T(S(large ? x - half : x)) + (T(large) << (sizeof(T) * 8 - 1));
+    }
   }
 };
-struct F32ToU32 {
-  static u32 of(float a) { return a > 0 ? (a < 0x1p32f ? u32(i64(a)) : ~0u) : 0; }
+// To a whole number of the same type.
+template <u32 kMode, bool kFtz>
+struct ToWhole {
+  static float of(float a) { return canonical(whole<kMode>(source<kFtz>(a))); }
+  static double of(double a) { return whole<kMode>(a); }
+};
+// A T in a register that may be wider.
+template <class T, class To>
+struct FromInteger {
+  template <class R>
+  static To of(R a) {
+    return To(T(a));
+  }
+};
+struct FlushedF32ToF64 {
+  static double of(float a) { return canonical(flush(a)); }
+};
+struct FlushedF64ToF32 {
+  static float of(double a) { return flush(float(a)); }
+};
+struct S32ToF16 {  // what single precision rounds is beyond a half's range
+  static u16 of(i32 a) { return to_f16(float(a)); }
+};
+template <class To>
+struct PackedNearest {
+  static u32 of(float a, float b) { return halves(To::of(b), To::of(a)); }
 };
 
 }  // namespace cudasim::conversions

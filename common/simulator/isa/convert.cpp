@@ -293,29 +293,72 @@ void run_integer_to_float(Warp& warp, const Instruction& i) {
 
 // Common conversions, when the registers are as wide as the types ---------------------------------------------------
 
+// For a mode that is known to the compiler.
+template <class Pick>
+Handler for_mode(u32 mode, Pick pick) {
+  switch (mode) {
+    case kNearest: return pick(std::integral_constant<u32, kNearest>{});
+    case kZero: return pick(std::integral_constant<u32, kZero>{});
+    case kDown: return pick(std::integral_constant<u32, kDown>{});
+    case kUp: return pick(std::integral_constant<u32, kUp>{});
+    default: return nullptr;
+  }
+}
+template <class F, u32 kMode, bool kFtz>
+Handler from_float(const Conversion& c) {
+  if (c.to == c.from) return run1<ToWhole<kMode, kFtz>, F, F>;
+  switch (c.to) {
+    case Type::s32: return run1<ToInteger<i32, kMode, kFtz>, i32, F>;
+    case Type::u32: return run1<ToInteger<u32, kMode, kFtz>, u32, F>;
+    case Type::s64: return run1<ToInteger<i64, kMode, kFtz>, i64, F>;
+    case Type::u64: return run1<ToInteger<u64, kMode, kFtz>, u64, F>;
+    default: return nullptr;
+  }
+}
+// To an integer, or to a whole number.
+Handler rounding_conversion(const Conversion& c) {
+  return for_mode(c.mode, [&](auto mode) -> Handler {
+    constexpr u32 kMode = decltype(mode)::value;
+    if (c.from == Type::f64) return from_float<double, kMode, false>(c);
+    if (c.from == Type::f32) return c.ftz ? from_float<float, kMode, true>(c) : from_float<float, kMode, false>(c);
+    return nullptr;
+  });
+}
+template <class To>
+Handler from_integer(const Conversion& c) {
+  const bool wide = c.from_bytes == 4;  // a small integer in a register of 32 bits
+  switch (c.from) {
+    case Type::s8: return wide ? run1<FromInteger<i8, To>, To, u32> : run1<FromInteger<i8, To>, To, u16>;
+    case Type::u8: return wide ? run1<FromInteger<u8, To>, To, u32> : run1<FromInteger<u8, To>, To, u16>;
+    case Type::s16: return wide ? run1<FromInteger<i16, To>, To, u32> : run1<FromInteger<i16, To>, To, u16>;
+    case Type::u16: return wide ? run1<FromInteger<u16, To>, To, u32> : run1<FromInteger<u16, To>, To, u16>;
+    case Type::s32: return run1<FromInteger<i32, To>, To, i32>;
+    case Type::u32: return run1<FromInteger<u32, To>, To, u32>;
+    case Type::s64: return run1<FromInteger<i64, To>, To, i64>;
+    case Type::u64: return run1<FromInteger<u64, To>, To, u64>;
+    default: return nullptr;
+  }
+}
 Handler common_conversion(const Conversion& c) {
-  if (c.to_bytes != bytes(c.to) || c.from_bytes != bytes(c.from)) return nullptr;
   const auto is = [&c](Type to, Type from) { return c.to == to && c.from == from; };
+  if (c.satfinite || c.relu || c.to_bytes != bytes(c.to)) return nullptr;
+  const bool small = bits(c.from) < 32 && !is_float(c.from) && (c.from_bytes == 2 || c.from_bytes == 4);
+  if (!small && c.from_bytes != bytes(c.from)) return nullptr;
   if (is(Type::f32, Type::f32) && c.mode == kExact && c.sat && !c.ftz) return run1<Saturated, float, float>;
-  if (c.ftz || c.sat || c.satfinite || c.relu) return nullptr;
-  if (c.mode == kExact) {
-    if (is(Type::f32, Type::f16)) return run1<F16ToF32, float, u16>;
-    if (is(Type::f64, Type::f32)) return run1<F32ToF64, double, float>;
-  }
-  if (c.mode == kNearest) {
-    if (is(Type::f16, Type::f32)) return run1<F32ToF16, u16, float>;
-    if (is(Type::bf16, Type::f32)) return run1<F32ToBf16, u16, float>;
-    if (is(Type::f32, Type::f64)) return run1<F64ToF32, float, double>;
-    if (is(Type::f32, Type::s32)) return run1<ToF32, float, i32>;
-    if (is(Type::f32, Type::u32)) return run1<ToF32, float, u32>;
-    if (is(Type::f64, Type::s32)) return run1<ToF64, double, i32>;
-    if (is(Type::f64, Type::u32)) return run1<ToF64, double, u32>;
-  }
-  if (c.mode == kZero) {
-    if (is(Type::s32, Type::f32)) return run1<F32ToS32, i32, float>;
-    if (is(Type::u32, Type::f32)) return run1<F32ToU32, u32, float>;
-  }
-  return nullptr;
+  if (c.sat) return nullptr;
+  if (is_float(c.from) && (c.to == c.from || !is_float(c.to))) return rounding_conversion(c);
+  if (is(Type::f64, Type::f32) && c.mode == kExact)
+    return c.ftz ? run1<FlushedF32ToF64, double, float> : run1<F32ToF64, double, float>;
+  if (is(Type::f32, Type::f64) && c.mode == kNearest)
+    return c.ftz ? run1<FlushedF64ToF32, float, double> : run1<F64ToF32, float, double>;
+  if (c.ftz) return nullptr;
+  if (is(Type::f32, Type::f16) && c.mode == kExact) return run1<F16ToF32, float, u16>;
+  if (c.mode != kNearest) return nullptr;
+  if (is(Type::f16, Type::f32)) return run1<F32ToF16, u16, float>;
+  if (is(Type::bf16, Type::f32)) return run1<F32ToBf16, u16, float>;
+  if (is(Type::f16, Type::s32)) return run1<S32ToF16, u16, i32>;
+  if (is_float(c.from)) return nullptr;
+  return c.to == Type::f32 ? from_integer<float>(c) : c.to == Type::f64 ? from_integer<double>(c) : nullptr;
 }
 
 // cvt.f32.f32 without modifiers and cvt.f32.bf16, whatever its rounding, move bits, a NaN's too.
@@ -353,15 +396,11 @@ void run_pack_floats(Warp& warp, const Instruction& i) {
   }
   store(warp, i.slot[0], c.to_bytes, d);
 }
-template <class To>
-void run_pack_nearest(Warp& warp, const Instruction& i) {
-  binary<u32, float, float>(warp, i, [](float a, float b) { return halves(To::of(b), To::of(a)); });
-}
 Bound bind_pack_floats(const Form& form) {
   const Conversion c = conversion(form);
   if (c.mode == kNearest && !c.relu && !c.satfinite) {
-    if (c.to == Type::f16x2) return run_pack_nearest<F32ToF16>;
-    if (c.to == Type::bf16x2) return run_pack_nearest<F32ToBf16>;
+    if (c.to == Type::f16x2) return run2<PackedNearest<F32ToF16>, u32, float, float>;
+    if (c.to == Type::bf16x2) return run2<PackedNearest<F32ToBf16>, u32, float, float>;
   }
   return {run_pack_floats, packed(c)};
 }

@@ -106,27 +106,23 @@ u32 prmt_source(u32 mode, u32 selector, u32 at) {
     default: return (s & 1) * 2 + (at & 1);  // rc16
   }
 }
-template <bool kModes>
-u32 prmt(u32 a, u32 b, u32 selector, u32 mode) {
-  const u64 both = u64{b} << 32 | a;
-  u32 d = 0;
-  for (u32 at = 0; at < 4; ++at) {
-    const u32 pick = kModes ? prmt_source(mode, selector, at) : selector >> 4 * at & 0xf;
-    const u32 byte = u32(both >> 8 * (pick & 7)) & 0xff;
-    d |= (pick & 8 ? (byte & 0x80 ? 0xffu : 0u) : byte) << 8 * at;  // bit 3: the byte's sign, eight times
+template <u32 kMode>
+struct PrmtMode {
+  static u32 of(u32 a, u32 b, u32 selector) {
+    u32 sources = 0;
+    for (u32 at = 0; at < 4; ++at) sources |= prmt_source(kMode, selector, at) << 4 * at;
+    return Prmt::of(a, b, sources);
   }
-  return d;
+};
+template <u32 kMode>
+Bound bind_prmt_mode(const Form& form) {
+  if constexpr (kMode <= kPrmtRc16)
+    return form.has(kPrmtModes[kMode]) ? Bound(run3<PrmtMode<kMode>, u32, u32, u32, u32>)
+                                       : bind_prmt_mode<kMode + 1>(form);
+  else
+    return run3<Prmt, u32, u32, u32, u32>;
 }
-template <bool kModes>
-void run_prmt(Warp& warp, const Instruction& i) {
-  const u32 mode = i.control;
-  ternary<u32, u32, u32, u32>(warp, i, [mode](u32 a, u32 b, u32 c) { return prmt<kModes>(a, b, c, mode); });
-}
-Bound bind_prmt(const Form& form) {
-  u32 mode = kPrmtF4e;
-  while (mode <= kPrmtRc16 && !form.has(kPrmtModes[mode])) ++mode;
-  return mode > kPrmtRc16 ? Bound(run_prmt<false>) : Bound(run_prmt<true>, mode);
-}
+Bound bind_prmt(const Form& form) { return bind_prmt_mode<kPrmtF4e>(form); }
 
 constexpr Row kRows[] = {
     {"and.pred|b16|b32|b64", "=t0 t0 t0", bind_logic<And>, 0, 0, kMovesBits},

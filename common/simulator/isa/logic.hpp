@@ -63,5 +63,18 @@ struct Shf {
     return u32(kLeft ? both << n >> 32 : both >> n);
   }
 };
+// Four bytes of b:a. Each four bits of the selector name one; the highest of the four: its sign, eight times.
+struct Prmt {
+  static u32 of(u32 a, u32 b, u32 selector) {
+    u32 d = 0;
+    for (u32 at = 0; at < 4; ++at) {
+      const u32 pick = selector >> 4 * at;
+      const u32 byte = ((pick & 4) != 0 ? b : a) >> 8 * (pick & 3) & 0xff;
+      const u32 sign = u32{0} - (byte >> 7) & 0xff;
+      d |= ((pick & 8) != 0 ? sign : byte) << 8 * at;
+    }
+    return d;
+  }
+};
 
 }  // namespace cudasim::logic
