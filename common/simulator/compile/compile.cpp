@@ -66,18 +66,20 @@ struct Job {
   Shape shape;
   bool only_look = false;  // in the cache
 
+  // A kernel that is in the cache has run long before, and so have its functions.
   void run() const {
-    run(*code, true);
-    for (const Code* callee : callees(*program, *code)) run(*callee, false);
+    if (!run(*code, true, only_look)) return;
+    for (const Code* callee : callees(*program, *code)) run(*callee, false, false);
   }
 
  private:
-  void run(const Code& function, bool entry) const {
+  bool run(const Code& function, bool entry, bool look) const {
     auto& compiled = function.compiled[index_of(shape)];
-    if (compiled.load(std::memory_order_acquire) != nullptr) return;
+    if (compiled.load(std::memory_order_acquire) != nullptr) return true;
     const Source source = source_of(function, shape, entry);
-    const Compiled* found = library_of(only_look ? kept(source) : make(source, true));
+    const Compiled* found = library_of(look ? kept(source) : make(source, true));
     if (found != nullptr) compiled.store(found, std::memory_order_release);
+    return found != nullptr;
   }
 };
 
