@@ -288,8 +288,7 @@ int main(int argc, char** argv) try {
     ladder.profile(std::atoi(argv[2]), argc > 3);
     return 0;
   }
-  const bool right = ladder.climb(context.device);
-  return ladder.compare_products() && right ? 0 : 1;
+  return ladder.climb(context.device) && ladder.compare_products() ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
