@@ -253,7 +253,6 @@ std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 size, u32 
   View& seen = warp.block->grid->observer->view_of(address);
   std::byte* at = find(warp, checked, space, address, &seen);
   if (!checked.tolerated) warp.observer->touch(lane, space, address, at, checked.size, kind);
-  if (view != nullptr && space == Space::global && warp.observer->overlooks(address)) *view = seen;
   return at;
 }
 

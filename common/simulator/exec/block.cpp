@@ -99,8 +99,7 @@ Outcome Block::run(Views& views, i64& budget) {
     for (const u32 index : set_bits(runnable)) {
       Warp& warp = warps[index];
       warp.views = views.refreshed();
-      if (observer != nullptr && observer->wants_accesses())
-        warp.views = observer->views() != nullptr ? observer->views() : kNoViews;
+      if (observer != nullptr && observer->wants_accesses()) warp.views = kNoViews;
       i64 left = kTurn;
       const Pause pause = run_hearing_all(warp, left);
       budget -= kTurn - left + kTurnCost;

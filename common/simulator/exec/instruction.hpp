@@ -77,6 +77,7 @@ struct StatementInfo {  // for reports, traces and checks
   u32 line = 0;  // in the PTX text
   SourceLine source;
   Carries carries = Carries::result;
+  u8 element = 0;  // bytes that a load or store moves at once; 0: it is neither
 };
 
 struct Notes;  // ptx/notes.hpp

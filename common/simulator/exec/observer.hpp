@@ -3,8 +3,8 @@
 // A grid that is observed stays on the thread that launched it, so an observer needs no locks and says the same in
 // every run. A block without an observer pays for one null pointer, which is tested once for a run of instructions, a
 // barrier or a reconvergence. If the observer wants accesses, each one goes through access(): the executor's short
-// cuts, which look at all addresses of a warp at once, find nothing to take (no views, no quick_shared_bytes) but what
-// the observer overlooks.
+// cuts, which look at all addresses of a warp at once, find nothing to take (no views, no quick_shared_bytes), unless
+// the observer lends them to an instruction whose accesses it has looked at itself.
 #pragma once
 #include "common/simulator/exec/access.hpp"
 
@@ -50,10 +50,6 @@ class BlockObserver {
   bool wants_accesses() const { return wants_accesses_; }
   // A lane is about to touch `size` bytes at `at` on the host. `address`: in the state space.
   virtual void touch(u32 lane, Space space, u64 address, std::byte* at, u32 size, Access kind) = 0;
-  // Whether it need not see accesses to the allocation at this address of global memory: those of `views()` and of
-  // Block::quick_shared_bytes, which it may set, take the executor's short cuts.
-  virtual bool overlooks(u64 address) = 0;
-  virtual View* views() = 0;  // kViews of them; null: it sees every access
   // An instruction is about to run for the lanes of `mask`; has run; has ended the kernel.
   virtual void begins(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) = 0;
   virtual void executed(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) = 0;

@@ -61,6 +61,11 @@ struct TimesValue {
     if (member >= at.size()) at.resize((member / 32 + 1) * 32);
     at[member] = std::max(at[member], time);
   }
+  void set(u32 warp, u32 lanes, u32 time) {
+    if (warp * kWarpSize >= at.size()) at.resize((warp + 1) * kWarpSize);
+    u32* const row = at.data() + warp * kWarpSize;
+    for (u32 lane = 0; lane < kWarpSize; ++lane) row[lane] = std::max(row[lane], (lanes >> lane & 1) != 0 ? time : 0);
+  }
 };
 struct Times : TimesValue {
   using Value = TimesValue;

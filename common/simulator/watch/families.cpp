@@ -54,7 +54,7 @@ void GridRaces::each_beside(const LaunchPoint& point, u64 address, u64 size, F f
 std::shared_ptr<const LaunchPoint> BlockRaces::launch_point(const Warp& warp, u32 lane) {
   const u32 time = now_[warp.index]++;
   return std::make_shared<LaunchPoint>(
-      LaunchPoint{grid_.shared_from_this(), thread(warp, lane).seen, block_.number, member(warp, lane), time});
+      LaunchPoint{grid_.shared_from_this(), knows(warp, lane).seen, block_.number, member(warp, lane), time});
 }
 
 void BlockRaces::check_ancestors(Warp& warp, const Site& site, const Touch& touch, u8 kind) {

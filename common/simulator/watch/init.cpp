@@ -72,6 +72,12 @@ Written* GridReads::find(u64 address, u64& base) {
   return last_.written.get();
 }
 
+bool GridReads::find(const Together& all, Written*& written, u64& base) {
+  written = find(all.address[first_lane(all.lanes)], base);
+  return std::all_of(std::begin(all.address), std::end(all.address),
+                     [&](u64 at) { return at >= last_.begin && at + all.size <= last_.end; });
+}
+
 template <class Describe>
 u32 GridReads::origin(const Site& site, Describe describe) {
   u32& number = origins_[site.instruction];
@@ -81,9 +87,7 @@ u32 GridReads::origin(const Site& site, Describe describe) {
 
 // ---- Blocks
 
-void BlockReads::start(bool alone) {
-  alone_ = alone && block_.cluster->blocks.size() == 1;
-  see_all();
+void BlockReads::start() {
   if (shared_ == nullptr)
     shared_ = std::make_unique<Written>(block_.grid->stored_shared_bytes);
   else
@@ -96,31 +100,7 @@ void BlockReads::start(bool alone) {
   }
 }
 
-bool BlockReads::overlooks(u64 address) {
-  u64 base = 0;
-  if (!alone_ || holds()) return false;
-  const Written* const written = grid_.find(address, base);
-  const bool complete = written != nullptr && written->complete();
-  overlooking_ = overlooking_ || complete;
-  return complete;
-}
-
-View* BlockReads::views() {
-  if (const u64 now = tracked_generation(); generation_ != now) see_all(), generation_ = now;
-  return views_.data();
-}
-
-void BlockReads::see_all() {
-  block_.quick_shared_bytes = 0;
-  if (std::exchange(overlooking_, false)) views_.fill(View());
-}
-
-void BlockReads::see_less() {
-  if (alone_ && !holds() && shared_->complete()) block_.quick_shared_bytes = block_.shared_bytes;
-}
-
 Unwritten& BlockReads::unwritten_of(const Frame* frame) {
-  see_all();
   return frames_[frame];
 }
 
@@ -235,7 +215,6 @@ void BlockReads::read(Warp& warp, const Site& site, const std::vector<Touch>& to
   const bool copies = touch.asynchronous && count([](const Touch& t) { return t.kind == Access::read; }) == 1 &&
                       count([](const Touch& t) { return t.kind == Access::atomic; }) == 0;
   if (!copies) return report_read(warp, site, touch, missing);
-  see_all();
   for (const Touch& to : touches) {
     if (to.lane != touch.lane || to.kind != Access::write) continue;
     const Place there = place_of(warp, to);
@@ -282,7 +261,27 @@ void BlockReads::touched(Warp& warp, const Site& site, const std::vector<Touch>&
     const Place place = place_of(warp, touch);
     if (place.written != nullptr) read(warp, site, touches, touch, place);
   }
-  see_less();
+}
+
+bool BlockReads::touched(const Together& all) {
+  Written* written = shared_.get();
+  u64 base = 0;
+  if (holds() || (!all.shared && !grid_.find(all, written, base))) return false;
+  if (written == nullptr || written->complete()) return true;
+  if (all.row()) {
+    const u64 offset = all.address[0] - base, size = u64{kWarpSize} * all.size;
+    if (!all.writes) return written->all(offset, size);
+    written->set(offset, size);
+    return true;
+  }
+  for (const u32 lane : set_bits(all.lanes)) {
+    const u64 offset = all.address[lane] - base;
+    if (all.writes)
+      written->set(offset, all.size);
+    else if (!written->all(offset, all.size))
+      return false;
+  }
+  return true;
 }
 
 // ---- Calls

@@ -12,6 +12,7 @@
 #pragma once
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/memory/written.hpp"
+#include "common/simulator/watch/together.hpp"
 #include "common/simulator/watch/unwritten.hpp"
 
 #include <memory>
@@ -33,6 +34,8 @@ class GridReads {
   explicit GridReads(Grid& grid) : grid(grid) {}
   // The marks of the tracked allocation at `address`, and where it begins; null if none is tracked.
   Written* find(u64 address, u64& base);
+  // The same of all that a warp accesses, if it is in one allocation, or in none.
+  bool find(const Together& all, Written*& written, u64& base);
   // What an instruction reads and writes.
   std::span<const Code::Use> uses(const Site& site);
   // The number of the load that `site` is; the first thread that has read unwritten memory there tells of it.
@@ -52,16 +55,14 @@ class GridReads {
 class BlockReads {
  public:
   BlockReads(GridReads& grid, Block& block) : grid_(grid), block_(block) {}
-  // `alone`: nothing else wants to see accesses.
-  void start(bool alone);
-  // While no register holds unwritten bits, accesses to memory that is written as a whole tell nothing new.
-  bool overlooks(u64 address);
-  View* views();
+  void start();
   // Whether a register has unwritten bits: only then begins() and carried() have something to do.
   bool holds() const { return !frames_.empty(); }
   void begins(Warp& warp, const Site& site, u32 mask);
   void carried(Warp& warp, const Site& site);
   void touched(Warp& warp, const Site& site, const std::vector<Touch>& touches);
+  // The accesses of a whole warp; false if they have to be looked at one by one.
+  bool touched(const Together& all);
   void ended() { sources_.clear(); }
   void local_is_new(const Warp& warp, u32 offset, u32 size);
   void local_is_written(const Warp& warp, u32 lane, u32 offset, u32 size);
@@ -80,8 +81,6 @@ class BlockReads {
   };
   Written& local(u32 thread);
   Unwritten& unwritten_of(const Frame* frame);
-  void see_all();  // from now on, accesses take no short cuts
-  void see_less();
   Place place_of(const Warp& warp, const Touch& touch);
 
   void carry_bits(Warp& warp, const Site& site);
@@ -103,9 +102,6 @@ class BlockReads {
   std::unordered_map<const Frame*, Unwritten> frames_;  // those with unwritten bits
   const Frame* frame_ = nullptr;  // of the instruction that runs, if it is one of them
   std::vector<Source> sources_;
-  std::array<View, kViews> views_;  // of allocations that are overlooked
-  u64 generation_ = 0;  // for which they are valid
-  bool alone_ = false, overlooking_ = false;
 };
 
 }  // namespace cudasim

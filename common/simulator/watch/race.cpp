@@ -9,6 +9,8 @@
 #include "common/simulator/watch/watch.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 #include <utility>
 
 namespace cudasim {
@@ -30,6 +32,13 @@ void Shadow::each(u64 address, u64 size, F f) {
     const u64 unit = p.split ? 1 : 4;
     for (; address < stop; address += unit) f(p.cells[address % kPage / unit]);
   }
+}
+
+Shadow::Cell* Shadow::row(u64 address, u32 size, u32& count) {
+  Page& p = page(address / kPage);
+  if (size != (p.split ? 1 : 4)) return nullptr;
+  count = static_cast<u32>((kPage - address % kPage) / size);
+  return &p.cells[address % kPage / size];
 }
 
 Shadow::Page& Shadow::page(u64 number) {
@@ -104,7 +113,12 @@ BlockRaces::BlockRaces(GridRaces& grid, Block& block)
     : grid_(grid), block_(block), now_(block.warps.size()), copies_now_(block.warps.size()) {}
 
 void BlockRaces::start() {
-  threads_.assign(block_.warps.size() * kWarpSize, Thread());
+  threads_.resize(block_.warps.size() * kWarpSize);
+  alike_.resize(block_.warps.size());
+  for (std::size_t warp = 0; warp < alike_.size(); ++warp) {
+    threads_[warp * kWarpSize] = Thread();
+    alike_[warp] = 1;
+  }
   std::fill(now_.begin(), now_.end(), 1);
   std::fill(copies_now_.begin(), copies_now_.end(), 1);
   log_.clear();
@@ -117,7 +131,20 @@ void BlockRaces::start() {
 }
 
 u32 BlockRaces::member(const Warp& warp, u32 lane) const { return warp.index * kWarpSize + lane; }
-BlockRaces::Thread& BlockRaces::thread(const Warp& warp, u32 lane) { return threads_[member(warp, lane)]; }
+
+// To be changed.
+BlockRaces::Thread& BlockRaces::thread(const Warp& warp, u32 lane) {
+  Thread* const all = &threads_[warp.index * kWarpSize];
+  if (std::exchange(alike_[warp.index], 0) != 0) std::fill_n(all + 1, kWarpSize - 1, all[0]);
+  return all[lane];
+}
+
+// f(thread, lanes) for each thread, or once for all of them: `lanes` are those that it stands for.
+template <class F>
+void BlockRaces::each_thread(const Warp& warp, u32 lanes, F f) {
+  if (alike_[warp.index] != 0 && lanes == warp.live) return f(threads_[warp.index * kWarpSize], lanes);
+  for (const u32 lane : set_bits(lanes)) f(thread(warp, lane), 1u << lane);
+}
 
 AccessLog& BlockRaces::log() { return block_.cluster->blocks.size() > 1 ? grid_.log : log_; }
 
@@ -144,17 +171,15 @@ u32 BlockRaces::entry(Warp& warp, const Site& site, bool shared, u8 kind) {
   return recent.index;
 }
 
-bool BlockRaces::known(const Thread& thread, const Warp& warp, u32 lane, const AccessLog::Entry& e, u32 e_lane) const {
+// The lanes of an entry whose accesses a thread knows, if they are not its own.
+u32 BlockRaces::known_lanes(const Thread& self, const AccessLog::Entry& e) const {
   const bool copy = (e.kind & AccessLog::kAsync) != 0;
-  const u32 whose = e.warp * kWarpSize + e_lane;
-  const u32 behind = copy ? static_cast<u32>(threads_.size()) : 0;
-  if (e.block == static_cast<u32>(block_.number)) {
-    if (!copy && whose == member(warp, lane)) return true;
-    return thread.seen.own && thread.seen.own->of(whose + behind) >= e.time;
-  }
-  if (!thread.seen.others) return false;
-  const Ref<Times>* times = thread.seen.others->find(e.block);
-  return times != nullptr && *times && (*times)->of(whose + behind) >= e.time;
+  const u32 first = e.warp * kWarpSize + (copy ? static_cast<u32>(threads_.size()) : 0);
+  const Ref<Times>* times = &self.seen.own;
+  if (e.block != static_cast<u32>(block_.number)) times = self.seen.others ? self.seen.others->find(e.block) : nullptr;
+  if (times == nullptr || !*times || first >= (*times)->at.size()) return 0;
+  const u32* const row = (*times)->at.data() + first;
+  return lanes_where([&](u32 lane) { return row[lane] >= e.time; });
 }
 
 bool conflict(u8 now, u64 block, bool silent, const AccessLog::Entry& before) {
@@ -197,66 +222,246 @@ bool covered(u8 now, u8 before) {
 
 }  // namespace
 
-void BlockRaces::check(Warp& warp, const Site& site, const Touch& touch, u8 kind, AccessLog& log, Shadow& shadow,
-                       u32 index) {
-  const Thread& self = thread(warp, touch.lane);
-  const Access32 now{index << 5 | touch.lane};
-  bool reported = false;
+// The access that is looked at.
+struct BlockRaces::Current {
+  Warp& warp;
+  const Site& site;
+  Space space;
+  u32 size;
+  u8 kind;
+  AccessLog& log;
+  Shadow& shadow;
+  u32 index;              // of its entry
+  bool reported = false;  // of the lane
+
+  struct Known {
+    u32 index = 0, lanes = 0;
+  };
+  static constexpr u32 kKnown = 16;
+  std::array<Known, kKnown> known{};  // known_lanes of some entries, if the warp's threads are alike
+};
+
+// What an access makes of a cell: which of the accesses there stay. It does the same to other cells with the same
+// entries, if the lanes of its own warp's entries differ from its lane as they do here.
+struct BlockRaces::Step {
+  static constexpr u8 kNow = 4, kNone = 5;
+  static constexpr u64 kBoth = 0x1'0000'0001;  // a cell is two words here, with two accesses each
+  using Words = std::array<u64, 2>;
+  std::array<u8, 4> from;         // of each access afterwards: its place before
+  u32 own;                        // those of the warp, a bit each
+  bool again = false;             // whether it may be repeated; else the rest means nothing
+  bool plain;                     // all that stay keep their places
+  Words first, looked_at, slope;  // which cells it fits: what they have, in which bits; what a lane adds
+  Words keep, put;                // of a plain one
+
+  Step() {}
+
+  static Words words(const Shadow::Cell& cell) {
+    Words both;
+    std::memcpy(&both, &cell, sizeof both);
+    return both;
+  }
+  void prepare(const Shadow::Cell& cell, u32 lane) {
+    first = words(cell);
+    looked_at = slope = keep = put = {};
+    plain = true;
+    for (u32 i = 0; i < from.size(); ++i) {
+      const u32 shift = i % 2 * 32;
+      const bool mine = (own >> i & 1) != 0;
+      looked_at[i / 2] |= u64{mine ? ~0u : ~31u} << shift;
+      slope[i / 2] |= u64{mine} << shift;
+      if (from[i] == i) keep[i / 2] |= u64{~0u} << shift;
+      if (from[i] == kNow) put[i / 2] |= u64{~0u} << shift;
+      plain = plain && (from[i] == i || from[i] >= kNow);
+    }
+    for (u32 w = 0; w < 2; ++w) first[w] -= lane * slope[w];
+  }
+  bool fits(const Shadow::Cell& cell, u32 lane) const {
+    const Words has = words(cell);
+    u64 wrong = 0;
+    for (u32 w = 0; w < 2; ++w) wrong |= ((has[w] - lane * slope[w]) ^ first[w]) & looked_at[w];
+    return wrong == 0;
+  }
+  void apply(Shadow::Cell& to, Access32 now) const {
+    if (plain) {
+      Words has = words(to);
+      for (u32 w = 0; w < 2; ++w) has[w] = (has[w] & keep[w]) | (now.bits * kBoth & put[w]);
+      std::memcpy(static_cast<void*>(&to), &has, sizeof has);
+      return;
+    }
+    const std::array<Access32, 6> all = {to.by[0], to.by[1], to.by[2], to.by[3], now, Access32()};
+    for (u32 i = 0; i < to.by.size(); ++i) to.by[i] = all[from[i]];
+  }
+  // Eight cells at once, of lanes that follow each other.
+  static constexpr u32 kCells = 8;
+  typedef u64 Two __attribute__((vector_size(2 * sizeof(Shadow::Cell))));  // cells
+  typedef u64 TwoAt __attribute__((vector_size(2 * sizeof(Shadow::Cell)), aligned(4), may_alias));
+  static Two twice(const Words& words) { return Two{words[0], words[1], words[0], words[1]}; }
+  bool repeat(Shadow::Cell* cells, u32 lane, Access32 now) const {
+    const Two its = twice(first), bits = twice(looked_at), more = twice(slope);
+    TwoAt* const all = reinterpret_cast<TwoAt*>(cells);
+    Two wrong = {}, from = more * Two{lane, lane, lane + 1, lane + 1};
+    for (u32 i = 0; i < kCells / 2; ++i) wrong |= ((all[i] - from) ^ its) & bits, from += more + more;
+    if (!plain || (wrong[0] | wrong[1] | wrong[2] | wrong[3]) != 0) return false;
+    const Two kept = twice(keep), new_at = twice(put);
+    Two is = Two{now.bits, now.bits, now.bits + 1, now.bits + 1} * kBoth;
+    for (u32 i = 0; i < kCells / 2; ++i) all[i] = (all[i] & kept) | (is & new_at), is += 2 * kBoth;
+    return true;
+  }
+};
+
+// A warp's accesses of one kind, and what they have done to cells.
+struct BlockRaces::Pass {
+  BlockRaces& races;
+  Current now;
+  std::array<Step, 4> steps;
+  u32 next = 0;
+
+  Pass(BlockRaces& races, const Current& now) : races(races), now(now) {}
+  Access32 access(u32 lane) const { return {now.index << 5 | lane}; }
+  const Step& one(Shadow::Cell& cell, u32 lane, u64 address) {
+    const Step* fitting = std::find_if(steps.begin(), steps.end(), [&](auto& s) { return s.again && s.fits(cell, lane); });
+    if (fitting == steps.end()) {
+      Step& fresh = steps[next++ % steps.size()];
+      races.plan(fresh, now, cell, lane, address);
+      fitting = &fresh;
+    }
+    fitting->apply(cell, access(lane));
+    return *fitting;
+  }
+  // Cells of lanes that follow each other.
+  void row(Shadow::Cell* cells, u32 lane, u32 count, u64 address) {
+    for (u32 i = 0; i < count;) {
+      now.reported = false;
+      const Step& step = one(cells[i], lane + i, address + i * now.size);
+      for (++i; i + Step::kCells <= count && step.again && step.repeat(cells + i, lane + i, access(lane + i));)
+        i += Step::kCells;
+    }
+  }
+  // One cell of several lanes. As soon as each only takes the place of the lane before, the last one is what remains.
+  void point(Shadow::Cell& cell, u32 lane, u32 count, u64 address) {
+    for (const u32 end = lane + count; lane < end; ++lane) {
+      now.reported = false;
+      const bool replaces = cell.by[3].index() == now.index;
+      const Step& step = one(cell, lane, address);
+      if (!replaces || !step.again || step.from != std::array<u8, 4>{0, 1, 2, Step::kNow}) continue;
+      u32 later = 0;  // among those are lanes that come later
+      for (const u32 i : set_bits(step.own & 7)) later |= cell.by[i].lane() > lane;
+      if (later != 0) continue;
+      cell.by[3] = access(end - 1);
+      return;
+    }
+  }
+};
+
+void BlockRaces::report(const Current& now, u32 lane, u64 address, Access32 other) {
+  const AccessLog::Entry& e = now.log[other.index()];
+  const Race race{{block_.number, member(now.warp, lane), now.kind, now.site},
+                  {e.block, e.warp * kWarpSize + other.lane(), e.kind, grid_.site(e.site)},
+                  now.space,
+                  address,
+                  now.size};
+  is_guess(now.kind, e.kind) ? grid_.doubt(race) : report_race(*block_.grid, race);
+}
+
+void BlockRaces::plan(Step& step, Current& now, const Shadow::Cell& cell, u32 lane, u64 address) {
+  const auto own = [&](const AccessLog::Entry& e) { return e.block == block_.number && e.warp == now.warp.index; };
   // One's own atomic operation at a place comes after those that were there before it, and so does what one does there
   // next: the last block sets the counter of blocks back by a plain write.
-  const auto has_followed = [&](const Shadow::Cell& cell, u32 other) {
-    if ((log[cell.by[other].index()].kind & AccessLog::kAtomic) == 0) return false;
+  const auto has_followed = [&](u32 other) {
     for (u32 i = other + 1; i < cell.by.size() && cell.by[i].bits != 0; ++i) {
-      const AccessLog::Entry& e = log[cell.by[i].index()];
-      if ((e.kind & AccessLog::kAtomic) != 0 && e.block == block_.number && e.warp == warp.index &&
-          cell.by[i].lane() == touch.lane)
-        return true;
+      const AccessLog::Entry& e = now.log[cell.by[i].index()];
+      if ((e.kind & AccessLog::kAtomic) != 0 && own(e) && cell.by[i].lane() == lane) return true;
     }
     return false;
   };
-  const auto own = [&](const AccessLog::Entry& e, u32 lane) {
-    return e.block == block_.number && e.warp == warp.index && lane == touch.lane;
-  };
-  shadow.each(touch.address, touch.size, [&](Shadow::Cell& cell) {
-    u32 kept = 0;
-    for (u32 i = 0; i < cell.by.size(); ++i) {
-      const Access32 other = cell.by[i];
-      if (other.bits == 0) break;
-      if (other.bits == now.bits) continue;
-      const AccessLog::Entry& e = log[other.index()];
-      const bool before = known(self, warp, touch.lane, e, other.lane()) || has_followed(cell, i);
-      const bool exchange = touch.space == Space::shared && !touch.silent && in_step(log[index], touch.lane, e);
-      if (!before && !reported && (exchange || conflict(kind, block_.number, touch.silent, e))) {
-        const Race race{{block_.number, member(warp, touch.lane), kind, site},
-                        {e.block, e.warp * kWarpSize + other.lane(), e.kind, grid_.site(e.site)},
-                        touch.space,
-                        touch.address,
-                        touch.size};
-        is_guess(kind, e.kind) ? grid_.doubt(race) : report_race(*block_.grid, race);
-        reported = true;
+  const Thread& self = knows(now.warp, lane);
+  const bool alike = alike_[now.warp.index] != 0, silent = (now.kind & AccessLog::kSilent) != 0;
+  u32 kept = 0;
+  step.own = 0;
+  step.again = alike;
+  for (u32 i = 0; i < cell.by.size() && cell.by[i].bits != 0; ++i) {
+    const Access32 other = cell.by[i];
+    const AccessLog::Entry& e = now.log[other.index()];
+    Current::Known& known = now.known[other.index() % Current::kKnown];
+    if (!alike || known.index != other.index()) known = {other.index(), known_lanes(self, e)};
+    const bool atomic = (e.kind & AccessLog::kAtomic) != 0, mine = own(e) && (e.kind & AccessLog::kAsync) == 0;
+    const bool before = (known.lanes >> other.lane() & 1) != 0 || (mine && other.lane() == lane) ||
+                        (atomic && has_followed(i));
+    const u32 unknown = e.lanes & ~known.lanes;  // of all lanes, or of none: else it depends on the other's lane
+    if (mine && unknown != 0) step.own |= 1u << i;
+    const bool exchange = now.space == Space::shared && !silent && in_step(now.log[now.index], lane, e);
+    const bool races = !before && (exchange || conflict(now.kind, block_.number, silent, e));
+    if (races && !std::exchange(now.reported, true)) report(now, lane, address, other);
+    step.again = step.again && !atomic && !races && (unknown == 0 || unknown == e.lanes);
+    const bool taken_back = own(e) && other.lane() == lane && takes_back(now.kind, e.kind);
+    if (!before || !(covered(now.kind, e.kind) || taken_back)) step.from[kept++] = static_cast<u8>(i);
+  }
+  if (kept == cell.by.size()) {
+    // One of them has to go: one that shares its warp and kind with another, else the oldest.
+    u32 gone = 0;
+    for (u32 i = 0; i < kept; ++i) {
+      for (u32 k = 0; k < i; ++k) {
+        const AccessLog::Entry &a = now.log[cell.by[i].index()], &b = now.log[cell.by[k].index()];
+        if (a.block == b.block && a.warp == b.warp && a.kind == b.kind) gone = i;
       }
-      if (before && (covered(kind, e.kind) || (own(e, other.lane()) && takes_back(kind, e.kind)))) continue;
-      cell.by[kept++] = other;
     }
-    if (kept == cell.by.size()) {
-      // One of them has to go: one that shares its warp and kind with another, else the oldest.
-      u32 gone = 0;
-      for (u32 i = 0; i < kept; ++i) {
-        for (u32 k = 0; k < i; ++k) {
-          const AccessLog::Entry &a = log[cell.by[i].index()], &b = log[cell.by[k].index()];
-          if (a.block == b.block && a.warp == b.warp && a.kind == b.kind) gone = i;
-        }
-      }
-      for (u32 i = gone; i + 1 < kept; ++i) cell.by[i] = cell.by[i + 1];
-      --kept;
-    }
-    cell.by[kept++] = now;
-    for (; kept < cell.by.size(); ++kept) cell.by[kept] = Access32();
+    std::copy(step.from.begin() + gone + 1, step.from.end(), step.from.begin() + gone);
+    --kept;
+  }
+  step.from[kept++] = Step::kNow;
+  std::fill(step.from.begin() + kept, step.from.end(), Step::kNone);
+  step.prepare(cell, lane);
+}
+
+void BlockRaces::check(Current& now, u32 lane, u64 address) {
+  now.reported = false;
+  now.shadow.each(address, now.size, [&](Shadow::Cell& cell) {
+    Step step;
+    plan(step, now, cell, lane, address);
+    step.apply(cell, {now.index << 5 | lane});
   });
+}
+
+bool BlockRaces::touched(Warp& warp, const Site& site, const Together& all) {
+  if (!all.shared && !grid_.plain()) return false;
+  Shadow& shadow = all.shared ? shadow_ : grid_.shadow;
+  std::array<std::optional<Pass>, 2> passes;  // [1]: of writes that change nothing
+  for (u32 lane = 0; lane < kWarpSize;) {
+    const auto ends = [&](u32 same) { return first_lane(~same >> 1 >> lane | 1u << (kWarpSize - 1 - lane)) + 1; };
+    const u32 silent = all.silent >> lane & 1;
+    u32 count = 1;
+    if ((all.lanes >> lane & 1) != 0) {
+      std::optional<Pass>& pass = passes[silent];
+      if (!pass) {
+        const u32 kind = (all.writes ? AccessLog::kWrites : 0) | (silent != 0 ? AccessLog::kSilent : 0);
+        pass.emplace(*this, Current{warp, site, all.shared ? Space::shared : Space::global, all.size,
+                                    static_cast<u8>(kind), all.shared ? log() : grid_.log, shadow,
+                                    entry(warp, site, all.shared, static_cast<u8>(kind))});
+      }
+      const u64 address = all.address[lane];
+      u32 in_row = 0;
+      Shadow::Cell* const cells = shadow.row(address, all.size, in_row);
+      if (cells == nullptr) {
+        pass->now.reported = false;
+        shadow.each(address, all.size, [&](Shadow::Cell& cell) { pass->one(cell, lane, address); });
+      } else if (lane + 1 < kWarpSize && (all.repeats >> (lane + 1) & 1) != 0) {
+        count = ends(all.repeats);
+        pass->point(*cells, lane, count, address);
+      } else {
+        const u32 alike = silent != 0 ? all.silent : ~all.silent;
+        count = std::min(ends(all.follows & alike), in_row);
+        pass->row(cells, lane, count, address);
+      }
+    }
+    lane += count;
+  }
+  return true;
 }
 
 void BlockRaces::touched(Warp& warp, const Site& site, const std::vector<Touch>& touches) {
   const u32 control = site.instruction->control;
+  std::optional<Current> now;
   for (const Touch& touch : touches) {
     if (touch.space == Space::local || grid_.left_out(touch)) continue;
     u8 kind = 0;
@@ -272,9 +477,12 @@ void BlockRaces::touched(Warp& warp, const Site& site, const std::vector<Touch>&
     if (touch.asynchronous) kind |= AccessLog::kAsync;
     if (touch.silent) kind |= AccessLog::kSilent;
     const bool shared = touch.space == Space::shared;
-    const u32 index = entry(warp, site, shared, kind);
-    check(warp, site, touch, kind, shared ? log() : grid_.log,
-          shared ? Watch::of(*touch.owner).races()->shadow_ : grid_.shadow, index);
+    Shadow& shadow = shared ? Watch::of(*touch.owner).races()->shadow_ : grid_.shadow;
+    if (!now || now->kind != kind || now->size != touch.size || &now->shadow != &shadow) {
+      now.emplace(Current{warp, site, touch.space, touch.size, kind, shared ? log() : grid_.log, shadow,
+                          entry(warp, site, shared, kind)});
+    }
+    check(*now, touch.lane, touch.address);
     if (!shared && grid_.launched_at != nullptr) check_ancestors(warp, site, touch, kind);
   }
   if ((control & (kStrong | kAcquires | kReleases)) == 0) return;
@@ -343,42 +551,46 @@ void BlockRaces::settle_heard(Thread& self) {
 
 void BlockRaces::fence(Warp& warp, bool in_block) {
   const u32 time = now_[warp.index]++;
-  for (const u32 lane : set_bits(warp.mask)) {
-    Thread& self = thread(warp, lane);
+  each_thread(warp, warp.mask, [&](Thread& self, u32) {
     settle_heard(self);
     self.fenced_here = self.seen;
     self.fenced_here_at = time;
-    if (in_block) continue;
+    if (in_block) return;
     self.fenced = self.seen;
     self.fenced_at = time;
-  }
+  });
 }
 
 void BlockRaces::bring(Meeting& meeting, Warp& warp, u32 lanes) {
   const u32 time = now_[warp.index]++;
-  for (const u32 lane : set_bits(lanes)) {
-    Thread& self = thread(warp, lane);
+  each_thread(warp, lanes, [&](Thread& self, u32 who) {
     settle_heard(self);
     if (!(meeting.any && meeting.last == self.seen)) meeting.seen.join(self.seen);
     meeting.last = self.seen;
     meeting.any = true;
-    const u32 whose = member(warp, lane);
     meeting.fenced.join(self.fenced);
-    if (self.fenced_at != 0) meeting.fenced.own.own().set(whose, self.fenced_at);
+    if (self.fenced_at != 0) meeting.fenced.own.own().set(warp.index, who, self.fenced_at);
     meeting.fenced_here.join(self.fenced_here);
-    if (self.fenced_here_at != 0) meeting.fenced_here.own.own().set(whose, self.fenced_here_at);
-  }
-  TimesValue& times = meeting.seen.own.own();
-  for (const u32 lane : set_bits(lanes)) times.set(member(warp, lane), time);
+    if (self.fenced_here_at != 0) meeting.fenced_here.own.own().set(warp.index, who, self.fenced_here_at);
+  });
+  meeting.seen.own.own().set(warp.index, lanes, time);
 }
 
 void BlockRaces::take(const Meeting& meeting, Warp& warp, u32 lanes) {
-  for (const u32 lane : set_bits(lanes)) {
-    Thread& self = thread(warp, lane);
+  each_thread(warp, lanes, [&](Thread& self, u32) {
     self.seen = meeting.seen;
     self.fenced = meeting.fenced;
     self.fenced_here = meeting.fenced_here;
+    self.fenced_at = self.fenced_here_at = 0;  // they have brought it
+  });
+  if (lanes != warp.live || alike_[warp.index] != 0) return;
+  Thread* const all = &threads_[warp.index * kWarpSize];
+  const Thread& first = all[first_lane(lanes)];
+  for (const u32 lane : set_bits(lanes)) {
+    if (!all[lane].heard.empty() || all[lane].groups != first.groups || all[lane].bulk != first.bulk) return;
   }
+  all[0] = first;
+  alike_[warp.index] = 1;
 }
 
 void BlockRaces::arrive(Warp& warp, u32 lanes, u32 id) { bring(barriers_[id], warp, lanes); }
@@ -416,10 +628,7 @@ void BlockRaces::cluster_open() {
     BlockRaces& races = *Watch::of(*block).races();
     for (Warp& warp : block->warps) {
       // Those that have arrived and not yet waited learn of it now, which is a little early.
-      for (const u32 lane : set_bits(warp.cluster_pending)) {
-        Thread& self = races.thread(warp, lane);
-        self.seen.join(block->number, all);
-      }
+      races.each_thread(warp, warp.cluster_pending, [&](Thread& self, u32) { self.seen.join(block->number, all); });
     }
   }
   first.cluster_ = Meeting();
@@ -435,8 +644,7 @@ void BlockRaces::release(Warp& warp, u32 lane, u64 address, Block& owner, bool c
     message.wide.own().entry(block_.number).own().set(whose + static_cast<u32>(threads_.size()), time);
     return;
   }
-  Thread& self = thread(warp, lane);
-  publish(message, self.seen, whose, now_[warp.index]++, true);
+  publish(message, knows(warp, lane).seen, whose, now_[warp.index]++, true);
 }
 
 void BlockRaces::acquire(Warp& warp, u32 lane, u64 address, Block& owner) {
@@ -447,10 +655,7 @@ void BlockRaces::acquire(Warp& warp, u32 lane, u64 address, Block& owner) {
 
 void BlockRaces::commit(Warp& warp, u32 lanes, bool bulk) {
   const u32 time = copies_now_[warp.index]++;
-  for (const u32 lane : set_bits(lanes)) {
-    Thread& self = thread(warp, lane);
-    (bulk ? self.bulk : self.groups).push_back(time);
-  }
+  each_thread(warp, lanes, [&](Thread& self, u32) { (bulk ? self.bulk : self.groups).push_back(time); });
 }
 
 // Copies of the other sort that are as old are taken for complete, too: their groups share a clock.

@@ -17,6 +17,7 @@
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/watch/clock.hpp"
 #include "common/simulator/watch/families.hpp"
+#include "common/simulator/watch/together.hpp"
 
 #include <array>
 #include <map>
@@ -80,6 +81,8 @@ class Shadow {
   // f(cell) for each cell of [address, address + size).
   template <class F>
   void each(u64 address, u64 size, F f);
+  // The cells from `address` on, of `size` bytes each, and how many there are; null: they have other sizes.
+  Cell* row(u64 address, u32 size, u32& count);
   // f(number of the page, bytes of a cell, cells)
   template <class F>
   void each_page(F f) const {
@@ -145,6 +148,8 @@ class GridRaces : public std::enable_shared_from_this<GridRaces> {
   bool left_out(const Touch& touch) const {
     return touch.space == Space::global && touch.address - left_out_ < left_out_size_;
   }
+  // Whether a plain access of a warp concerns neither that nor an ancestor.
+  bool plain() const { return launched_at == nullptr && left_out_size_ == 0; }
   u32 site(const Site& site);
   const Site& site(u32 index) const { return sites_[index]; }
   u32 sites() const { return static_cast<u32>(sites_.size()); }
@@ -179,6 +184,8 @@ class BlockRaces {
   void start();
 
   void touched(Warp& warp, const Site& site, const std::vector<Touch>& touches);
+  // The accesses of a whole warp; false if they have to be looked at one by one.
+  bool touched(Warp& warp, const Site& site, const Together& all);
 
   void arrive(Warp& warp, u32 lanes, u32 id);
   void open(u32 id);
@@ -210,13 +217,21 @@ class BlockRaces {
   };
 
   u32 member(const Warp& warp, u32 lane) const;
+  const Thread& knows(const Warp& warp, u32 lane) const { return threads_[alike_[warp.index] ? warp.index * kWarpSize : member(warp, lane)]; }
   Thread& thread(const Warp& warp, u32 lane);
+  template <class F>
+  void each_thread(const Warp& warp, u32 lanes, F f);
   void settle_heard(Thread& thread);
   void bring(Meeting& meeting, Warp& warp, u32 lanes);
   void take(const Meeting& meeting, Warp& warp, u32 lanes);
   u32 entry(Warp& warp, const Site& site, bool shared, u8 kind);
-  bool known(const Thread& thread, const Warp& warp, u32 lane, const AccessLog::Entry& e, u32 e_lane) const;
-  void check(Warp& warp, const Site& site, const Touch& touch, u8 kind, AccessLog& log, Shadow& shadow, u32 index);
+  struct Current;
+  struct Step;
+  struct Pass;
+  u32 known_lanes(const Thread& self, const AccessLog::Entry& e) const;
+  void plan(Step& step, Current& now, const Shadow::Cell& cell, u32 lane, u64 address);
+  void report(const Current& now, u32 lane, u64 address, Access32 other);
+  void check(Current& now, u32 lane, u64 address);
   void check_ancestors(Warp& warp, const Site& site, const Touch& touch, u8 kind);
   void converse(Warp& warp, const Touch& touch, u32 control);
   void publish(Message& message, const Clock& clock, u32 member, u32 time, bool wide);
@@ -226,6 +241,7 @@ class BlockRaces {
   GridRaces& grid_;
   Block& block_;
   std::vector<Thread> threads_;
+  std::vector<u8> alike_;  // by warp: what its first thread knows, all know
   std::vector<u32> now_, copies_now_;  // by warp
   AccessLog log_;
   Shadow shadow_;  // of the block's shared memory

@@ -43,12 +43,11 @@ Watch::Watch(GridWatch& grid, Block& block) : grid_(grid), block_(block) {
 
 void Watch::start() {
   touches_.clear();
-  asynchronous_ = false;
+  asynchronous_ = is_together_ = false;
   sight_ = grid_.sight != nullptr && grid_.sight->sees(block_) ? grid_.sight.get() : nullptr;
   wants_accesses_ = grid_.variables || races_ != nullptr || reads_ != nullptr || sight_ != nullptr;
-  alone_ = reads_ != nullptr && races_ == nullptr && !grid_.variables && sight_ == nullptr;
   if (races_ != nullptr) races_->start();
-  if (reads_ != nullptr) reads_->start(alone_);
+  if (reads_ != nullptr) reads_->start();
   if (sync_ != nullptr) sync_->start();
 }
 
@@ -85,7 +84,7 @@ bool same(const std::byte* before, const std::byte* at, u32 size) {
 }  // namespace
 
 void Watch::touch(u32 lane, Space space, u64 address, std::byte* at, u32 size, Access kind) {
-  if (space == Space::param || space == Space::constant) return;
+  if (space == Space::param || space == Space::constant || is_together_) return;
   Touch& touch = touches_.emplace_back();
   touch.lane = lane;
   touch.kind = kind;
@@ -106,6 +105,7 @@ void Watch::touch(u32 lane, Space space, u64 address, std::byte* at, u32 size, A
 void Watch::begins(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) {
   if (sight_ != nullptr) sight_->begin(warp, code, instruction, mask);
   if (reads_ != nullptr && reads_->holds()) reads_->begins(warp, {&code, &instruction}, mask);
+  is_together_ = mask != 0 && sight_ == nullptr && together_.begins(warp, {&code, &instruction}, mask);
 }
 
 void Watch::failed(Warp& warp, const Fault& fault) {
@@ -116,9 +116,25 @@ void Watch::executed(Warp& warp, const Code& code, const Instruction& instructio
   if (sight_ != nullptr) sight_->end(warp, touches_);
   if (mask == 0) return;
   if (reads_ != nullptr && reads_->holds()) reads_->carried(warp, {&code, &instruction});
+  if (is_together_) hand_on_together(warp, {&code, &instruction});
   if (!touches_.empty()) hand_on(warp, {&code, &instruction});
   if (reads_ != nullptr) reads_->ended();
   asynchronous_ = false;
+}
+
+// Most of them in one step; what needs a closer look, lane by lane.
+void Watch::hand_on_together(Warp& warp, const Site& site) {
+  is_together_ = false;
+  together_.ended(warp);
+  const bool variables = grid_.variables && together_.shared;
+  const bool read = reads_ == nullptr || reads_->touched(together_);
+  const bool raced = races_ == nullptr || races_->touched(warp, site, together_);
+  if (!variables && read && raced) return;
+  together_.list(block_, touches_);
+  if (variables) check_variables(warp, site, touches_);
+  if (!read) reads_->touched(warp, site, touches_);
+  if (!raced) races_->touched(warp, site, touches_);
+  touches_.clear();
 }
 
 void Watch::hand_on(Warp& warp, const Site& site) {

@@ -36,8 +36,6 @@ class Watch final : public BlockObserver {
   void start() override;
 
   void touch(u32 lane, Space space, u64 address, std::byte* at, u32 size, Access kind) override;
-  bool overlooks(u64 address) override { return alone_ && reads_->overlooks(address); }
-  View* views() override { return alone_ ? reads_->views() : nullptr; }
   void begins(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) override;
   void executed(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) override;
   void failed(Warp& warp, const Fault& fault) override;
@@ -69,6 +67,7 @@ class Watch final : public BlockObserver {
 
  private:
   void hand_on(Warp& warp, const Site& site);
+  void hand_on_together(Warp& warp, const Site& site);
 
   GridWatch& grid_;
   Block& block_;
@@ -78,7 +77,8 @@ class Watch final : public BlockObserver {
   std::vector<Touch> touches_;
   Sight* sight_ = nullptr;  // if it sees this block
   bool asynchronous_ = false;
-  bool alone_ = false;  // only reads_ wants accesses
+  Together together_;
+  bool is_together_ = false;  // the accesses of the instruction that runs
 };
 
 }  // namespace cudasim
