@@ -73,9 +73,11 @@ Written* GridReads::find(u64 address, u64& base) {
 }
 
 bool GridReads::find(const Together& all, Written*& written, u64& base) {
-  written = find(all.address[first_lane(all.lanes)], base);
-  return std::all_of(std::begin(all.address), std::end(all.address),
-                     [&](u64 at) { return at >= last_.begin && at + all.size <= last_.end; });
+  written = find(all.address(first_lane(all.lanes)), base);
+  u32 least = ~u32{0}, most = 0;
+  for (u32 lane = 0; lane < kWarpSize; ++lane)
+    least = std::min(least, all.offset[lane]), most = std::max(most, all.offset[lane]);
+  return all.begin + least >= last_.begin && all.begin + most + all.size <= last_.end;
 }
 
 template <class Describe>
@@ -269,13 +271,13 @@ bool BlockReads::touched(const Together& all) {
   if (holds() || (!all.shared && !grid_.find(all, written, base))) return false;
   if (written == nullptr || written->complete()) return true;
   if (all.row()) {
-    const u64 offset = all.address[0] - base, size = u64{kWarpSize} * all.size;
+    const u64 offset = all.address(0) - base, size = u64{kWarpSize} * all.size;
     if (!all.writes) return written->all(offset, size);
     written->set(offset, size);
     return true;
   }
   for (const u32 lane : set_bits(all.lanes)) {
-    const u64 offset = all.address[lane] - base;
+    const u64 offset = all.address(lane) - base;
     if (all.writes)
       written->set(offset, all.size);
     else if (!written->all(offset, all.size))

@@ -423,10 +423,26 @@ void BlockRaces::check(Current& now, u32 lane, u64 address) {
   });
 }
 
+// What lanes in no order will need is everywhere in memory: asked for first, it comes while others are looked at.
+static void fetch_ahead(Shadow& shadow, const AccessLog& log, const Together& all) {
+  u32 count = 0;
+  std::array<const Shadow::Cell*, kWarpSize> cells;
+  for (const u32 lane : set_bits(all.lanes)) {
+    u32 in_row = 0;
+    cells[count] = shadow.row(all.address(lane), all.size, in_row);
+    __builtin_prefetch(cells[count++]);
+  }
+  for (u32 i = 0; i < count; ++i) {
+    if (cells[i] == nullptr) continue;
+    for (const Access32 access : cells[i]->by) __builtin_prefetch(&log[access.index()]);
+  }
+}
+
 bool BlockRaces::touched(Warp& warp, const Site& site, const Together& all) {
   if (!all.shared && !grid_.plain()) return false;
   Shadow& shadow = all.shared ? shadow_ : grid_.shadow;
   std::array<std::optional<Pass>, 2> passes;  // [1]: of writes that change nothing
+  if (all.scattered()) fetch_ahead(shadow, all.shared ? log() : grid_.log, all);
   for (u32 lane = 0; lane < kWarpSize;) {
     const auto ends = [&](u32 same) { return first_lane(~same >> 1 >> lane | 1u << (kWarpSize - 1 - lane)) + 1; };
     const u32 silent = all.silent >> lane & 1;
@@ -439,7 +455,7 @@ bool BlockRaces::touched(Warp& warp, const Site& site, const Together& all) {
                                     static_cast<u8>(kind), all.shared ? log() : grid_.log, shadow,
                                     entry(warp, site, all.shared, static_cast<u8>(kind))});
       }
-      const u64 address = all.address[lane];
+      const u64 address = all.address(lane);
       u32 in_row = 0;
       Shadow::Cell* const cells = shadow.row(address, all.size, in_row);
       if (cells == nullptr) {

@@ -25,32 +25,35 @@ bool Together::find(Warp& warp, const Instruction& i, Slot base) {
   const Listed list(warp, i, base);
   const u64 first = list.address[first_lane(lanes)];
   const u64 own = kSharedWindow + block.shared_begin;
-  u64 begin = base == kNoSlot ? 0 : block.shared_begin;
   shared = space_in(i) == Space::shared;
-  if (space_in(i) == Space::generic && first - own < kSharedStride) shared = true, begin = own;
-  const View* const view = shared ? nullptr : lend(i, block.grid->launch.context, first);
-  if (!shared && (view == nullptr || (writes && !view->writable))) return false;
-  const Region region = shared ? Region{begin, block.shared_bytes, 0} : Region{view->begin, view->end - view->begin, 0};
-  if (!region.holds(first, size)) return false;
-
-  const u64 last = region.size - size, low = size - 1;
-  u64 outside = 0;
-  for (u32 lane = 0; lane < kWarpSize; ++lane) {
-    const u64 at = (lanes >> lane & 1) != 0 ? list.address[lane] : first;
-    outside |= (at - region.begin > last ? 1 : 0) | (at & low);
-    address[lane] = at;
-  }
-  if (outside != 0) return false;
-  const u32 pairs = lanes & lanes << 1;
-  follows = pairs & lanes_where([&](u32 lane) { return address[lane] - address[(lane - 1) % kWarpSize] == size; });
-  repeats = pairs & lanes_where([&](u32 lane) { return address[lane] == address[(lane - 1) % kWarpSize]; });
-  if (writes && !apart()) return false;
+  u64 from = shared && base != kNoSlot ? block.shared_begin : 0, bytes = block.shared_bytes;
+  if (space_in(i) == Space::generic && first - own < kSharedStride) shared = true, from = own;
+  begin = 0;
+  host = reinterpret_cast<u64>(block.shared);
   if (!shared) {
-    host = static_cast<u64>(view->delta);
-  } else {
-    host = reinterpret_cast<u64>(block.shared);
-    for (u64& at : address) at -= begin;
+    const View* const view = lend(i, block.grid->launch.context, first);
+    if (view == nullptr || (writes && !view->writable)) return false;
+    begin = from = view->begin;
+    bytes = view->end - view->begin;
+    host = begin + static_cast<u64>(view->delta);
   }
+  if (first - from >= bytes || bytes < size || bytes > ~u32{0}) return false;
+
+  const u32 last = static_cast<u32>(bytes) - size, low = size - 1, low_begin = static_cast<u32>(from) & low;
+  const u32 first_offset = static_cast<u32>(first - from);
+  u32 wrong = 0;
+  for (u32 lane = 0; lane < kWarpSize; ++lane) {
+    const u64 at = list.address[lane] - from;
+    const u32 here = 0 - (lanes >> lane & 1), near = static_cast<u32>(at);
+    wrong |= (static_cast<u32>(at >> 32) | u32{near > last} | ((near + low_begin) & low)) & here;
+    offset[lane] = (near & here) | (first_offset & ~here);
+  }
+  if (wrong != 0) return false;
+  const u32 next = lanes_where([&](u32 lane) { return offset[lane + 1] - offset[lane] == size; });
+  const u32 same = lanes_where([&](u32 lane) { return offset[lane + 1] == offset[lane]; });
+  follows = lanes & (lanes & next) << 1;
+  repeats = lanes & (lanes & same) << 1;
+  if (writes && !apart()) return false;
   if (writes) each_word([&](u32 word, u64 at) { before_[word] = at; });
   views_ = std::exchange(warp.views, lent_.data());
   block.quick_shared_bytes = block.shared_bytes;
@@ -73,12 +76,16 @@ const View* Together::lend(const Instruction& i, u64 context, u64 first) {
 // Whether no two lanes have the same address.
 bool Together::apart() const {
   if (row()) return true;
-  bool ascending = lanes == kAllLanes;
-  for (u32 lane = 1; lane < kWarpSize; ++lane) ascending &= address[lane - 1] < address[lane];
+  bool ascending = true;
+  for (u32 rest = lanes & (lanes - 1), before = first_lane(lanes); rest != 0; rest &= rest - 1) {
+    const u32 lane = first_lane(rest);
+    ascending &= offset[before] < offset[lane];
+    before = lane;
+  }
   if (ascending) return true;
   for (u32 rest = lanes; rest != 0; rest &= rest - 1) {
-    const u64 mine = address[first_lane(rest)];
-    const u32 same = lanes_where([&](u32 lane) { return address[lane] == mine; });
+    const u32 mine = offset[first_lane(rest)];
+    const u32 same = lanes_where([&](u32 lane) { return offset[lane] == mine; });
     if ((same & rest & (rest - 1)) != 0) return false;
   }
   return true;
@@ -87,24 +94,28 @@ bool Together::apart() const {
 // f(number, value) for each lane's first 8 bytes, and its last 8 if it has 16.
 template <class F>
 void Together::each_word(F f) const {
-  for (const u32 lane : set_bits(lanes)) {
-    const std::byte* const at = cudasim::at(host + address[lane]);
-    switch (size) {
-      case 1: f(lane, raw_load<u8>(at)); break;
-      case 2: f(lane, raw_load<u16>(at)); break;
-      case 4: f(lane, raw_load<u32>(at)); break;
-      default:
-        f(lane, raw_load<u64>(at));
-        if (size == 16) f(kWarpSize + lane, raw_load<u64>(at + 8));
-    }
+  const auto each = [&](auto word, u32 part) {
+    for_lanes(lanes, [&](u32 lane) {
+      f(part * kWarpSize + lane, u64{raw_load<decltype(word)>(at(host + offset[lane] + part * sizeof word))});
+    });
+  };
+  switch (size) {
+    case 1: return each(u8{}, 0);
+    case 2: return each(u16{}, 0);
+    case 4: return each(u32{}, 0);
+    case 16: each(u64{}, 1); [[fallthrough]];
+    default: each(u64{}, 0);
   }
 }
 
 void Together::ended(Warp& warp) {
   warp.views = views_;
   warp.block->quick_shared_bytes = 0;
-  silent = writes ? lanes : 0;
-  if (writes) each_word([&](u32 word, u64 now) { silent &= ~(u32{before_[word] != now} << word % kWarpSize); });
+  silent = 0;
+  if (!writes) return;
+  u32 changed = 0;
+  each_word([&](u32 word, u64 now) { changed |= u32{before_[word] != now} << word % kWarpSize; });
+  silent = lanes & ~changed;
 }
 
 void Together::list(Block& block, std::vector<Touch>& touches) const {
@@ -115,9 +126,9 @@ void Together::list(Block& block, std::vector<Touch>& touches) const {
     touch.space = shared ? Space::shared : Space::global;
     touch.silent = (silent >> lane & 1) != 0;
     touch.size = size;
-    touch.address = address[lane];
+    touch.address = address(lane);
     touch.owner = shared ? &block : nullptr;
-    touch.at = at(host + address[lane]);
+    touch.at = at(host + offset[lane]);
   }
 }
 

@@ -23,8 +23,11 @@ class Together {
   bool writes = false, shared = false;
   u32 follows = 0, repeats = 0;  // lanes whose address is the next one after the lane's before; is the same
   u32 silent = 0;  // lanes that write the value that was there
-  alignas(64) u64 address[kWarpSize];  // as Touch has them; those of other lanes are the first lane's
-  u64 host = 0;  // what has to be added to them
+  u64 begin = 0, host = 0;  // of the memory: as Touch::address has it, and on the host
+  alignas(64) u32 offset[kWarpSize + 1] = {};  // in it; those of other lanes are the first lane's
+  u64 address(u32 lane) const { return begin + offset[lane]; }
+  // Most lanes go where no other lane leads to.
+  bool scattered() const { return __builtin_popcount(lanes & ~(follows | repeats)) > 8; }
   bool row() const { return (follows | 1) == kAllLanes; }  // all lanes follow each other
 
  private:
