@@ -34,11 +34,11 @@ void Shadow::each(u64 address, u64 size, F f) {
   }
 }
 
-Shadow::Cell* Shadow::row(u64 address, u32 size, u32& count) {
+Shadow::Row Shadow::row(u64 address, u32 size) {
   Page& p = page(address / kPage);
-  if (size != (p.split ? 1 : 4)) return nullptr;
-  count = static_cast<u32>((kPage - address % kPage) / size);
-  return &p.cells[address % kPage / size];
+  const u32 unit = p.split ? 1 : 4;
+  if (size % unit != 0 || size / unit > 4) return {};
+  return {&p.cells[address % kPage / unit], size / unit, static_cast<u32>((kPage - address % kPage) / size)};
 }
 
 Shadow::Page& Shadow::page(u64 number) {
@@ -153,7 +153,7 @@ AccessLog& BlockRaces::log() { return block_.cluster->blocks.size() > 1 ? grid_.
 // Accesses by one instruction of a warp at one time are one entry.
 u32 BlockRaces::entry(Warp& warp, const Site& site, bool shared, u8 kind) {
   const u32 time = (kind & AccessLog::kAsync) != 0 ? copies_now_[warp.index] : now_[warp.index];
-  const u64 hash = reinterpret_cast<u64>(site.instruction) / sizeof(Instruction) * 2 + (shared ? 1 : 0) + kind;
+  const u64 hash = reinterpret_cast<u64>(site.instruction) / sizeof(Instruction) + (shared ? kRecent / 2 : 0) + kind;
   Recent& recent = recent_[warp.index * kRecent + hash % kRecent];
   AccessLog& all = shared ? log() : grid_.log;
   if (recent.instruction == site.instruction && recent.time == time && recent.kind == kind && recent.shared == shared) {
@@ -292,20 +292,30 @@ struct BlockRaces::Step {
     const std::array<Access32, 6> all = {to.by[0], to.by[1], to.by[2], to.by[3], now, Access32()};
     for (u32 i = 0; i < to.by.size(); ++i) to.by[i] = all[from[i]];
   }
-  // Eight cells at once, of lanes that follow each other.
+  // Eight cells at once, of lanes that follow each other and have `each` cells.
   static constexpr u32 kCells = 8;
+  bool repeat(Shadow::Cell* cells, u32 each, Access32 now) const {
+    if (!again || !plain) return false;
+    return each == 1 ? repeated<1>(cells, now) : each == 2 ? repeated<2>(cells, now) : repeated<4>(cells, now);
+  }
+
+ private:
   typedef u64 Two __attribute__((vector_size(2 * sizeof(Shadow::Cell))));  // cells
   typedef u64 TwoAt __attribute__((vector_size(2 * sizeof(Shadow::Cell)), aligned(4), may_alias));
   static Two twice(const Words& words) { return Two{words[0], words[1], words[0], words[1]}; }
-  bool repeat(Shadow::Cell* cells, u32 lane, Access32 now) const {
-    const Two its = twice(first), bits = twice(looked_at), more = twice(slope);
+  template <u32 kEach>
+  bool repeated(Shadow::Cell* cells, Access32 now) const {
     TwoAt* const all = reinterpret_cast<TwoAt*>(cells);
-    Two wrong = {}, from = more * Two{lane, lane, lane + 1, lane + 1};
-    for (u32 i = 0; i < kCells / 2; ++i) wrong |= ((all[i] - from) ^ its) & bits, from += more + more;
-    if (!plain || (wrong[0] | wrong[1] | wrong[2] | wrong[3]) != 0) return false;
+    const auto lanes = [](u64 first, u32 i) {
+      const u64 one = first + 2 * i / kEach, two = first + (2 * i + 1) / kEach;
+      return Two{one, one, two, two};
+    };
+    const Two its = twice(first), bits = twice(looked_at), more = twice(slope);
+    Two wrong = {};
+    for (u32 i = 0; i < kCells / 2; ++i) wrong |= ((all[i] - lanes(now.lane(), i) * more) ^ its) & bits;
+    if ((wrong[0] | wrong[1] | wrong[2] | wrong[3]) != 0) return false;
     const Two kept = twice(keep), new_at = twice(put);
-    Two is = Two{now.bits, now.bits, now.bits + 1, now.bits + 1} * kBoth;
-    for (u32 i = 0; i < kCells / 2; ++i) all[i] = (all[i] & kept) | (is & new_at), is += 2 * kBoth;
+    for (u32 i = 0; i < kCells / 2; ++i) all[i] = (all[i] & kept) | (lanes(now.bits, i) * kBoth & new_at);
     return true;
   }
 };
@@ -329,12 +339,14 @@ struct BlockRaces::Pass {
     fitting->apply(cell, access(lane));
     return *fitting;
   }
-  // Cells of lanes that follow each other.
-  void row(Shadow::Cell* cells, u32 lane, u32 count, u64 address) {
-    for (u32 i = 0; i < count;) {
-      now.reported = false;
-      const Step& step = one(cells[i], lane + i, address + i * now.size);
-      for (++i; i + Step::kCells <= count && step.again && step.repeat(cells + i, lane + i, access(lane + i));)
+  // Cells of lanes that follow each other, which have some each.
+  void row(Shadow::Cell* cells, u32 each, u32 lane, u32 count, u64 address) {
+    for (u32 i = 0; i < count * each;) {
+      const u32 now_lane = lane + i / each;
+      if (i % each == 0) now.reported = false;
+      const Step& step = one(cells[i], now_lane, address + u64{now_lane - lane} * now.size);
+      ++i;
+      while (i % each == 0 && i + Step::kCells <= count * each && step.repeat(cells + i, each, access(lane + i / each)))
         i += Step::kCells;
     }
   }
@@ -344,7 +356,7 @@ struct BlockRaces::Pass {
       now.reported = false;
       const bool replaces = cell.by[3].index() == now.index;
       const Step& step = one(cell, lane, address);
-      if (!replaces || !step.again || step.from != std::array<u8, 4>{0, 1, 2, Step::kNow}) continue;
+      if (!replaces || !step.again || !step.plain || step.from[3] != Step::kNow) continue;
       u32 later = 0;  // among those are lanes that come later
       for (const u32 i : set_bits(step.own & 7)) later |= cell.by[i].lane() > lane;
       if (later != 0) continue;
@@ -428,8 +440,7 @@ static void fetch_ahead(Shadow& shadow, const AccessLog& log, const Together& al
   u32 count = 0;
   std::array<const Shadow::Cell*, kWarpSize> cells;
   for (const u32 lane : set_bits(all.lanes)) {
-    u32 in_row = 0;
-    cells[count] = shadow.row(all.address(lane), all.size, in_row);
+    cells[count] = shadow.row(all.address(lane), all.size).cells;
     __builtin_prefetch(cells[count++]);
   }
   for (u32 i = 0; i < count; ++i) {
@@ -456,18 +467,17 @@ bool BlockRaces::touched(Warp& warp, const Site& site, const Together& all) {
                                     entry(warp, site, all.shared, static_cast<u8>(kind))});
       }
       const u64 address = all.address(lane);
-      u32 in_row = 0;
-      Shadow::Cell* const cells = shadow.row(address, all.size, in_row);
+      const auto [cells, each, in_row] = shadow.row(address, all.size);
       if (cells == nullptr) {
         pass->now.reported = false;
         shadow.each(address, all.size, [&](Shadow::Cell& cell) { pass->one(cell, lane, address); });
       } else if (lane + 1 < kWarpSize && (all.repeats >> (lane + 1) & 1) != 0) {
         count = ends(all.repeats);
-        pass->point(*cells, lane, count, address);
+        for (u32 i = 0; i < each; ++i) pass->point(cells[i], lane, count, address);
       } else {
         const u32 alike = silent != 0 ? all.silent : ~all.silent;
         count = std::min(ends(all.follows & alike), in_row);
-        pass->row(cells, lane, count, address);
+        pass->row(cells, each, lane, count, address);
       }
     }
     lane += count;

@@ -81,8 +81,13 @@ class Shadow {
   // f(cell) for each cell of [address, address + size).
   template <class F>
   void each(u64 address, u64 size, F f);
-  // The cells from `address` on, of `size` bytes each, and how many there are; null: they have other sizes.
-  Cell* row(u64 address, u32 size, u32& count);
+  // Accesses of `size` bytes from `address` on, aligned to it, to the end of the page: their cells, and each one's. Null:
+  // they have parts of cells, or too many.
+  struct Row {
+    Cell* cells = nullptr;
+    u32 each = 0, count = 0;
+  };
+  Row row(u64 address, u32 size);
   // f(number of the page, bytes of a cell, cells)
   template <class F>
   void each_page(F f) const {
@@ -255,7 +260,7 @@ class BlockRaces {
     u8 kind = 0;
     bool shared = false;
   };
-  static constexpr u32 kRecent = 16;
+  static constexpr u32 kRecent = 32;
   std::vector<Recent> recent_;  // by warp, kRecent of them
 };
 
