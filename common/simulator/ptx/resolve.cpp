@@ -84,7 +84,8 @@ static void statement(Draft& draft, const Statement& written) {
   draft.row = found.row;
   StatementInfo& info = draft.body.out.code->statements.back();
   info.carries = carries_of(s, found.row);
-  if (info.carries == Carries::loads || info.carries == Carries::stores) info.element = static_cast<u8>(bytes(found.form.type[0]));
+  if (info.carries == Carries::loads || info.carries == Carries::stores)
+    info.element = static_cast<u8>(bytes(found.form.type[0]));
   if (s.opcode == "cvta" && renames(draft, s)) return;
   if (!is_known_before(draft, s, found) && !(s.opcode == "mov" && special_mov(draft, s))) by_row(draft, s, found);
   if (loads_parameter(draft.body, s)) draft.body.moves.of_parameters.insert(std::get<Name>(s.operands[0].value).text);

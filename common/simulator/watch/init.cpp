@@ -102,9 +102,7 @@ void BlockReads::start() {
   }
 }
 
-Unwritten& BlockReads::unwritten_of(const Frame* frame) {
-  return frames_[frame];
-}
+Unwritten& BlockReads::unwritten_of(const Frame* frame) { return frames_[frame]; }
 
 Written& BlockReads::local(u32 thread) {
   if (local_[thread] == nullptr) local_[thread] = std::make_unique<Written>(block_.grid->local_bytes);

@@ -330,7 +330,8 @@ struct BlockRaces::Pass {
   Pass(BlockRaces& races, const Current& now) : races(races), now(now) {}
   Access32 access(u32 lane) const { return {now.index << 5 | lane}; }
   const Step& one(Shadow::Cell& cell, u32 lane, u64 address) {
-    const Step* fitting = std::find_if(steps.begin(), steps.end(), [&](auto& s) { return s.again && s.fits(cell, lane); });
+    const Step* fitting =
+        std::find_if(steps.begin(), steps.end(), [&](auto& s) { return s.again && s.fits(cell, lane); });
     if (fitting == steps.end()) {
       Step& fresh = steps[next++ % steps.size()];
       races.plan(fresh, now, cell, lane, address);
@@ -398,8 +399,8 @@ void BlockRaces::plan(Step& step, Current& now, const Shadow::Cell& cell, u32 la
     Current::Known& known = now.known[other.index() % Current::kKnown];
     if (!alike || known.index != other.index()) known = {other.index(), known_lanes(self, e)};
     const bool atomic = (e.kind & AccessLog::kAtomic) != 0, mine = own(e) && (e.kind & AccessLog::kAsync) == 0;
-    const bool before = (known.lanes >> other.lane() & 1) != 0 || (mine && other.lane() == lane) ||
-                        (atomic && has_followed(i));
+    const bool before =
+        (known.lanes >> other.lane() & 1) != 0 || (mine && other.lane() == lane) || (atomic && has_followed(i));
     const u32 unknown = e.lanes & ~known.lanes;  // of all lanes, or of none: else it depends on the other's lane
     if (mine && unknown != 0) step.own |= 1u << i;
     const bool exchange = now.space == Space::shared && !silent && in_step(now.log[now.index], lane, e);

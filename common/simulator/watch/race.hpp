@@ -81,8 +81,8 @@ class Shadow {
   // f(cell) for each cell of [address, address + size).
   template <class F>
   void each(u64 address, u64 size, F f);
-  // Accesses of `size` bytes from `address` on, aligned to it, to the end of the page: their cells, and each one's. Null:
-  // they have parts of cells, or too many.
+  // Accesses of `size` bytes from `address` on, aligned to it, to the end of the page: their cells, and each one's.
+  // Null: they have parts of cells, or too many.
   struct Row {
     Cell* cells = nullptr;
     u32 each = 0, count = 0;
@@ -222,7 +222,9 @@ class BlockRaces {
   };
 
   u32 member(const Warp& warp, u32 lane) const;
-  const Thread& knows(const Warp& warp, u32 lane) const { return threads_[alike_[warp.index] ? warp.index * kWarpSize : member(warp, lane)]; }
+  const Thread& knows(const Warp& warp, u32 lane) const {
+    return threads_[alike_[warp.index] ? warp.index * kWarpSize : member(warp, lane)];
+  }
   Thread& thread(const Warp& warp, u32 lane);
   template <class F>
   void each_thread(const Warp& warp, u32 lanes, F f);
