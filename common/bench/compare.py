@@ -1,9 +1,13 @@
 """Runs the simulator's benchmark and PoCL's in turn and prints how much processor time each takes, and the ratio.
 
 Usage: compare.py DRIVER_PROGRAM OPENCL_PROGRAM KERNELS_CL [ROUNDS]
+       compare.py DRIVER_PROGRAM
 Both have compiled the kernels before, and find them in their caches. The two take turns with each kernel, so that a
 machine whose speed drifts is fair to both. A ratio is of two runs that followed each other; the table has the median of
 the rounds and their range. Both programs print a sum of each kernel's results, which must agree.
+
+With one program only, the table shows what the check costs that CUDASIM_CHECK turns on: how many times as long a kernel
+takes as without it, interpreted and compiled.
 """
 
 import math
@@ -18,7 +22,18 @@ def measured(command: list[str], **settings: str) -> dict[str, tuple[float, floa
     return {name: (float(time), float(result)) for name, time, result in (line.split() for line in done.stdout.splitlines())}
 
 
+def checked(driver: str) -> None:
+    check = os.environ.pop("CUDASIM_CHECK")
+    print(f"{'kernel':<16}{'compiled, s':>13}{'interpreted':>13}{check:>10}{'÷ compiled':>13}{'÷ interpreted':>15}")
+    for name in measured([driver], CUDASIM_COMPILE="now"):
+        runs = ({"CUDASIM_COMPILE": "now"}, {"CUDASIM_COMPILE": "off"}, {"CUDASIM_CHECK": check})
+        compiled, plain, slow = (measured([driver, name], **settings)[name][0] for settings in runs)
+        print(f"{name:<16}{compiled:>13.4f}{plain:>13.4f}{slow:>10.4f}{slow / compiled:>13.1f}{slow / plain:>15.1f}", flush=True)
+
+
 def main() -> None:
+    if len(sys.argv) == 2:
+        return checked(sys.argv[1])
     if not 4 <= len(sys.argv) <= 5:
         sys.exit(__doc__)
     driver, opencl, kernels = sys.argv[1:4]
