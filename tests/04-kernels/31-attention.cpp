@@ -7,6 +7,7 @@
 #include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
+#include "tests/late.hpp"
 #include "tests/simulated.hpp"
 #include "tests/traffic.hpp"
 
@@ -55,9 +56,10 @@ class Problem {
   float scale_ = kScale;
 };
 
+template <class Image = cu::Module>
 Wrong wrong(const Size& size) {
   cu::Context context;
-  const cu::Module module(cu::image("exercise.ptx"));
+  const Image module(cu::image("exercise.ptx"));
   Problem problem(size);
   problem.launch(module.function("attend"));
   return problem.wrong();
@@ -90,6 +92,11 @@ TEST_CASE("one tile of keys: every element of o is right") {
 TEST_CASE("several tiles: the sums of earlier tiles are adjusted to a larger score") {
   NEEDS_MMA();
   CHECK(wrong({192, 192}).o == 0);
+}
+
+TEST_CASE("tiles are overwritten only after all warps have read them") {
+  NEEDS_MMA();
+  CHECK(wrong<Late>({192, 192}).o == 0);
 }
 
 TEST_CASE("a window of any size: the first tile of a block may have no key for some rows") {

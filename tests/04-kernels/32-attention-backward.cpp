@@ -7,6 +7,7 @@
 #include "tests/capability.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
+#include "tests/late.hpp"
 #include "tests/simulated.hpp"
 #include "tests/traffic.hpp"
 
@@ -118,9 +119,10 @@ class Problem {
   float scale_ = kScale;
 };
 
+template <class Image = cu::Module>
 Problem::WrongGradients wrong(const Size& size) {
   cu::Context context;
-  const cu::Module module(cu::image("exercise.ptx"));
+  const Image module(cu::image("exercise.ptx"));
   Problem problem(size);
   problem.launch(module.function("backward"));
   return problem.wrong();
@@ -142,8 +144,9 @@ auto observed(Look look) {
 double executed(const std::string& mnemonic, const std::string& modifier = "") {
   return observed<Counted>([&](const Counted& counted) { return counted.executed_by_warps(mnemonic, modifier); });
 }
+template <class Image = cu::Module>
 bool is_right(const Size& size) {
-  const Problem::WrongGradients found = wrong(size);
+  const Problem::WrongGradients found = wrong<Image>(size);
   return found.k + found.v == 0;
 }
 
@@ -162,6 +165,11 @@ TEST_CASE("one tile: the gradient of k is right") {
 TEST_CASE("several tiles: all rows that use a key contribute to its gradients") {
   NEEDS_MMA();
   CHECK(is_right({192}));
+}
+
+TEST_CASE("tiles are overwritten only after all warps have read them") {
+  NEEDS_MMA();
+  CHECK(is_right<Late>({192}));
 }
 
 TEST_CASE("any number of rows") {

@@ -1,4 +1,4 @@
-// Rejected with: "several tiles: the sums of earlier tiles are adjusted to a larger score"
+// Rejected with: "tiles are overwritten only after all warps have read them"
 // The next tile is copied while other warps still read the last one.
 // Attention with a sliding window: each row of q uses the keys from window - 1 rows before it up to its own.
 #include "04-kernels/tiles.hpp"

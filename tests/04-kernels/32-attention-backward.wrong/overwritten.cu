@@ -1,4 +1,4 @@
-// Rejected with: "several tiles: all rows that use a key contribute to its gradients"
+// Rejected with: "tiles are overwritten only after all warps have read them"
 // The next tiles are copied while other warps still read the last ones.
 // The gradients of k and v in causal attention. The weights are computed again from the scores and the lse.
 #include "04-kernels/tiles.hpp"
