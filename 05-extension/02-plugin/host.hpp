@@ -61,7 +61,7 @@ struct Array {
   }
 };
 
-// Work in a stream that waits until the gate is opened, but half a second at most.
+// Work in a stream that waits until the gate is opened, but three seconds at most.
 class Gate {
  public:
   explicit Gate(CUstream stream) { CU_THROW(cuLaunchHostFunc(stream, wait, this)); }
@@ -77,7 +77,7 @@ class Gate {
  private:
   static void wait(void* self) {
     auto& gate = *static_cast<Gate*>(self);
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
     while (!gate.open_ && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     gate.passed_ = true;
