@@ -231,9 +231,16 @@ class Lesson:
     @functools.cached_property
     def looks_at_free_memory(self) -> bool:
         """Does its program or its check compare the memory that is free before and after? Then none else may use the GPU."""
-        checks = [*(ROOT / "tests").glob(f"{self}.*"), *(ROOT / "tests").glob(f"{self}/*")]
-        asks = re.compile(r"cuMemGetInfo|free_bytes")
-        return any(asks.search(path.read_text(encoding="utf-8")) for path in [*self.sources, *checks] if path.suffix in SOURCES)
+        return self.check_looks_at_free_memory or ask_for_free_memory(self.sources)
+
+    @functools.cached_property
+    def check_looks_at_free_memory(self) -> bool:
+        """Does its check? Answers may, too, but only a check compares what they return."""
+        return ask_for_free_memory([*(ROOT / "tests").glob(f"{self}.*"), *(ROOT / "tests").glob(f"{self}/*")])
+
+
+def ask_for_free_memory(paths: Iterable[pathlib.Path]) -> bool:
+    return any(re.search(r"cuMemGetInfo|free_bytes", path.read_text(encoding="utf-8")) for path in paths if path.suffix in SOURCES)
 
 
 # ---- which lessons there are ---------------------------------------------------------------------------------------------

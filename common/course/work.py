@@ -64,7 +64,7 @@ def judge(lesson: Lesson) -> Verdict:
     device = choose_device()
     how = How(device, verdict.limit_for(lesson, device), until=ANY)
     # On a GPU, the driver starts while the compiler works; not where a check compares the memory that is free before and after.
-    with contextlib.nullcontext() if lesson.looks_at_free_memory else device.held():
+    with contextlib.nullcontext() if lesson.check_looks_at_free_memory else device.held():
         return verdict.judge(lesson.exercise, how, lambda: build_exercise(lesson))
 
 

@@ -137,6 +137,12 @@ echo "<Catch><TestCase name='$(echo "$name" | tr -d '"\\\\')'><OverallResult suc
 """
 
 
+def test_a_check_shares_the_gpu_unless_it_compares_free_memory_itself():
+    program_only, check_too = every()["04-kernels/31-attention"], every()["03-memory/13-leaks"]
+    assert program_only.looks_at_free_memory and not program_only.check_looks_at_free_memory
+    assert check_too.looks_at_free_memory and check_too.check_looks_at_free_memory
+
+
 def test_cases_run_side_by_side_but_for_those_that_must_be_alone():
     with tempfile.TemporaryDirectory() as folder:
         program, asked = pathlib.Path(folder) / "check", pathlib.Path(folder) / "asked"

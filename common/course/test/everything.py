@@ -104,9 +104,9 @@ class Test:
             told[20:] = [f"… and {len(told) - 20} more lines: make {target}"]
         return "\n".join(told)
 
-    def side_by_side(self, work, items, lesson_of=lambda lesson: lesson):
+    def side_by_side(self, work, items, is_lonely=lambda lesson: lesson.looks_at_free_memory):
         """The result of `work` for each item, in order. A GPU is shared, so a program that compares its free memory before and after runs alone."""
-        alone = [self.device.kind == "gpu" and lesson_of(item).looks_at_free_memory for item in items]
+        alone = [self.device.kind == "gpu" and is_lonely(item) for item in items]
         came = iter(list(self.pool.map(work, [item for item, lonely in zip(items, alone) if not lonely])))
         return [work(item) if lonely else next(came) for item, lonely in zip(items, alone)]
 
@@ -224,7 +224,7 @@ class Test:
 
     def breaks(self):
         edits = [(lesson, edit) for lesson in self.ran for edit in self.edits[lesson]]
-        came = self.side_by_side(lambda pair: self.proven(pair[1].only, lambda: self.try_edit(pair[1])), edits, lambda pair: pair[0])
+        came = self.side_by_side(lambda pair: self.proven(pair[1].only, lambda: self.try_edit(pair[1])), edits, lambda pair: pair[0].looks_at_free_memory)
         for (_, edit), what in zip(edits, came):
             self.note_proven(edit.name, edit.only, what)
         self.count.group('texts: the edits of "Break it"')
@@ -246,7 +246,7 @@ class Test:
                 self.count.skip(f"{lesson}: exercise", reason)
             else:
                 able += [(lesson, prove) for prove in prover.proofs(lesson, self.quick)]
-        for proofs in self.side_by_side(lambda pair: pair[1](), able, lambda pair: pair[0]):
+        for proofs in self.side_by_side(lambda pair: pair[1](), able, lambda pair: pair[0].check_looks_at_free_memory):
             for proof in proofs:
                 self.count.note(*proof)
         self.count.group("exercises: the solution passes" if self.quick else "exercises: unsolved fails, solution passes")
