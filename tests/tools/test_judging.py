@@ -20,6 +20,7 @@ from course.interpreter import python
 from course.lessons import Answer, every
 from course.places import Place
 from course.process import run_limited
+from course.test import sanitize
 from course.test import preloaded
 from course.verdict import How, Kind, Verdict
 
@@ -534,3 +535,22 @@ def test_without_the_server_programs_are_started_as_usual(tmp_path):
         server.process.kill()
         server.process.wait()
         assert run_in(server, tmp_path, "import sys\nprint('decimal' in sys.modules)\n").stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "judge"),
+    [
+        (["thread", "common"], "sanitized"),  # a suite, although there is a folder common, too
+        (["address,undefined"], "sanitized"),
+        (["address,undefined", "02-context"], "host_side"),
+        (["valgrind", "02-context"], "host_side"),
+        (["checks", "04-kernels"], "kernels"),
+    ],
+)
+def test_a_sanitizer_judges_suites_or_lessons(monkeypatch, words, judge):
+    called = []
+    monkeypatch.setattr(sanitize, "sanitized", lambda *_: called.append("sanitized"))
+    monkeypatch.setattr(sanitize.host_side, "main", lambda *_: called.append("host_side"))
+    monkeypatch.setattr(sanitize.kernels, "main", lambda *_: called.append("kernels"))
+    sanitize.main(words)
+    assert called == [judge]

@@ -50,6 +50,6 @@ def main(words):
     tool, *parts = words
     if tool in ("checks", "compute-sanitizer"):
         return kernels.main(tool, parts)
-    if tool == "valgrind" or any((ROOT / part).is_dir() for part in parts):
+    if tool == "valgrind" or any((ROOT / part).is_dir() for part in set(parts).difference(SUITES)):  # common is both
         return host_side.main(tool, parts)
     return sanitized(tool, parts or SUITES)
