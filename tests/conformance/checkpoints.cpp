@@ -62,7 +62,8 @@ FRESH_CASE("The calls of a locked process wait until it is unlocked", "[checkpoi
   CHECK(returned);
 }
 
-FRESH_CASE("Another process is locked, checkpointed, restored and unlocked, and keeps its memory", "[checkpoint]") {
+FRESH_CASE("Another process is locked, checkpointed, restored and unlocked, and keeps its memory",
+           "[checkpoint][alone]") {
   constexpr std::size_t kBytes = 32 << 20;  // free for others while the process is checkpointed
   int to_child[2], from_child[2];
   REQUIRE((pipe(to_child) == 0 && pipe(from_child) == 0));

@@ -285,7 +285,7 @@ FRESH_CASE("A pool goes to another process as a file descriptor, its allocations
       });
 }
 
-FRESH_CASE("Device memory that two processes have counts once", "[ipc][vmm]") {
+FRESH_CASE("Device memory that two processes have counts once", "[ipc][vmm][alone]") {
   in_two_processes(
       [](const Side& other) {
         conformance::context();
