@@ -63,6 +63,7 @@ struct Accesses {
   std::vector<std::vector<std::string>> before, after;  // places in front of the space, and behind it
   std::vector<std::string> spaces;
   bool hint = false;
+  int ptx = kPtx;
 };
 
 constexpr const char* kPolicy = "createpolicy.fractional.L2::evict_first.b64 %a9;\n";
@@ -166,6 +167,7 @@ inline void add_accesses(Programs& all, const Accesses& a) {
       form += vector + "." + type;
       const u32 count = vector.empty() ? 1 : u32(vector[2] - '0');
       all.push_back((loads ? load_case : store_case)(form, words[a.before.size()], type, count, a.hint, k++));
+      all.back().ptx = a.ptx;
     }
   };
   const bool one = a.opcode.find(".mmio") != std::string::npos;
@@ -197,6 +199,7 @@ inline Programs load_cases() {
   add_cached(all, {"ld", {{"", ".weak"}}, {evict}, cached}, true);
   add_accesses(all, {"ld.volatile", {}, {{"", ".L2::64B", ".L2::128B", ".L2::256B"}}, cached});
   add_accesses(all, {"ld.volatile", {}, {}, shared});
+  add_accesses(all, {"ld.volatile", {}, {}, {".local"}, false, 91});
   add_cached(all, {"ld", {{".relaxed", ".acquire"}, scopes}, {}, cached}, true);
   add_accesses(all, {"ld", {{".relaxed", ".acquire"}, scopes}, {}, shared});
   add_cached(all, {"ld", {{".relaxed", ".acquire"}, scopes}, {evict}, cached}, true);
@@ -220,6 +223,7 @@ inline Programs store_cases() {
   add_accesses(all, {"st", {{"", ".weak"}}, {operators}, near});
   add_cached(all, {"st", {{"", ".weak"}}, {evict}, cached}, false);
   add_accesses(all, {"st.volatile", {}, {}, {"", ".global", ".shared", ".shared::cta", ".shared::cluster"}});
+  add_accesses(all, {"st.volatile", {}, {}, {".local"}, false, 91});
   add_cached(all, {"st", {{".relaxed", ".release"}, scopes}, {}, cached}, false);
   add_accesses(all, {"st", {{".relaxed", ".release"}, scopes}, {}, shared});
   add_cached(all, {"st", {{".relaxed", ".release"}, scopes}, {evict}, cached}, false);

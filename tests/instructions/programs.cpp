@@ -74,8 +74,10 @@ void check(const Programs& programs) {
   };
   for (const Program& p : programs) {
     if (int(p.target) > architecture || (p.only_simulated && !device.simulated())) continue;
+    const int version = Device::ptx_version(p.ptx);
+    if (p.ptx > kPtx && version < p.ptx) continue;
     const bool old = p.target < 70;  // what ended with PTX ISA 6.3
-    const std::string head = header(old ? 83 : Device::ptx_version(87), old ? int(p.target) : architecture);
+    const std::string head = header(old ? 83 : version, old ? int(p.target) : architecture);
     if (!p.before.empty()) {  // functions, whose names are the same in each
       run_those(head, {&p});
       continue;

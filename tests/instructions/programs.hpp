@@ -28,6 +28,8 @@ inline Words words_of(u32 thread) {
 // number in its block, %go, whether active(%t), and %d0 … %d3, kUntouched. `constants` and the parameter `given` hold
 // the words of kConstants and kGiven. Registers for anything: %a (64 bits), %r (32), %h (16), %f (f32), %g (f64), %q
 // (128), %p.
+constexpr int kPtx = 87;  // the newest version that most programs need
+
 struct Program {
   std::string body;
   std::function<Results(u32 thread)> want;  // of %tid.x + %ntid.x * %ctaid.x
@@ -37,6 +39,7 @@ struct Program {
   u32 target = 90;
   bool in_cluster = false;  // be it of one block
   bool only_simulated = false;  // the line that sets it says why
+  int ptx = kPtx;  // the version that it needs
 };
 constexpr u32 kConstants = 5000, kGiven = 6000;
 

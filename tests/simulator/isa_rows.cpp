@@ -75,7 +75,7 @@ TEST_CASE("every row has a case and so has each type and modifier of it") {
     for (const std::string_view word : found.form.modifiers) words.insert({-1, std::string(word)});
   }
   for (const Row& row : all_rows()) {
-    if (!row.bind) continue;  // of a later target: refused
+    if (!row.bind || row.ptx > ptx::newest_ptx()) continue;  // of a later target, or a later driver: refused
     const auto found = tried.find(row.syntax);
     CAPTURE(row.syntax);
     CHECK(found != tried.end());

@@ -119,6 +119,12 @@ TEST_CASE("the class of an instruction is its row's, and that of an access to me
   CHECK(class_of(nullptr, {"uni"}) == Class::control);
 }
 
+TEST_CASE("volatile accesses to local memory are as new as PTX 9.1") {
+  REQUIRE((find("ld.volatile.local.v2.f32").row && find("st.volatile.local.u8").row));
+  CHECK((find("ld.volatile.local.v2.f32").row->ptx == 91 && find("st.volatile.local.u8").row->ptx == 91));
+  CHECK(find("ld.volatile.shared.f32").row->ptx == 0);
+}
+
 TEST_CASE("a row says which numbers an operand may be") {
   const auto numbers = [](const char* operand) { return rules(Row{"x.u32", operand, nullptr}).at(0).numbers.value(); };
   const auto some = numbers("u32(4|8|16)");

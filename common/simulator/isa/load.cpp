@@ -282,6 +282,7 @@ const Row kRows[] = {
     LOADS_HINT("ld{.weak}{.global}" EVICT, 74, 70),
     LOADS("ld.volatile{.global}" PREFETCH, "", 0, 0),
     LOADS("ld.volatile" SHARED_NEAR, "", 0, 0),
+    LOADS("ld.volatile.local", "", 91, 0),
     LOADS_HINT("ld.relaxed|acquire.scope{.global}", 60, 70),
     LOADS("ld.relaxed|acquire.scope" SHARED_NEAR, "", 60, 70),
     LOADS_HINT("ld.relaxed|acquire.scope{.global}" EVICT, 74, 70),

@@ -208,6 +208,7 @@ const Row kRows[] = {
     STORES("st{.weak}" STORED_NEAR "{.wb|cg|cs|wt}", "", 0, 0),
     STORES_HINT("st{.weak}{.global}" EVICT, 74, 70),
     STORES("st.volatile" SHARED_BY_ALL, "", 0, 0),
+    STORES("st.volatile.local", "", 91, 0),
     STORES_HINT("st.relaxed|release.scope{.global}", 60, 70),
     STORES("st.relaxed|release.scope" SHARED_NEAR, "", 60, 70),
     STORES_HINT("st.relaxed|release.scope{.global}" EVICT, 74, 70),
