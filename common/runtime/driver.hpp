@@ -3,7 +3,10 @@
 // without.
 #pragma once
 #include <cuda.h>
-#include <cudaProfiler.h>
+
+// cudaProfiler.h, which declares them, is not in every toolkit.
+extern "C" CUresult CUDAAPI cuProfilerStart(void);
+extern "C" CUresult CUDAAPI cuProfilerStop(void);
 
 namespace runtime {
 

@@ -20,8 +20,7 @@ from course.interpreter import python
 from course.lessons import Answer, every
 from course.places import Place
 from course.process import run_limited
-from course.test import sanitize
-from course.test import preloaded
+from course.test import preloaded, sanitize
 from course.verdict import How, Kind, Verdict
 
 SIMULATED = Device("simulator", "", "", {})

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from unittest import mock
 import pytest
 
 from bare import BY_NVRTC, SET_UP, WHEELS, House, nothing_half_made
-from course import environment, facts, fetch, setup
+from course import ROOT, environment, facts, fetch, setup
 
 # ---- what is here
 
@@ -433,3 +434,11 @@ def test_a_machine_without_apt_get_is_told(house):
     (house.folder / "part").mkdir()
     with mock.patch.dict(os.environ, PATH=str(house.folder)), pytest.raises(fetch.Missing, match="there is no apt-get on this machine"):
         fetch.debian(fetch.Part(str(house.folder / "part")), house.folder, "catch2")
+
+
+def test_no_source_needs_a_header_that_a_private_toolkit_lacks():
+    """Its wheels are those of nvcc, the runtime, NVRTC and the C++ libraries; the profiler's headers are in one of their own."""
+    sources = [file for folder in ("common", "tests", "0*") for file in ROOT.glob(f"{folder}/**/*") if file.suffix in (".cpp", ".hpp", ".cu", ".cuh")]
+    lacking = re.compile(r"^#include <(cudaProfiler|cuda_profiler_api)\.h>", re.MULTILINE)
+    assert len(sources) > 1000
+    assert not [str(file) for file in sources if lacking.search(file.read_text(encoding="utf-8", errors="replace"))]

@@ -303,7 +303,11 @@ struct Describer {
     const CUDA_MEMSET_NODE_PARAMS& fill = part.fill;
     out.memset = {fill.dst, fill.pitch, fill.value, fill.elementSize, fill.width, fill.height, part.context};
   }
-  void operator()(HostPart& part) const { out.host = {part.function, part.data}; }
+  void operator()(HostPart& part) const {
+    out.host = {};
+    out.host.fn = part.function;
+    out.host.userData = part.data;
+  }
   void operator()(ChildPart& part) const { out.graph.graph = part.graph->handle; }
   void operator()(RecordPart& part) const { out.eventRecord.event = part.event; }
   void operator()(WaitPart& part) const { out.eventWait.event = part.event; }

@@ -4,12 +4,15 @@
 #include "scenario.hpp"
 
 #include <cuda.h>
-#include <cuda_profiler_api.h>
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
+
+// cuda_profiler_api.h, which declares them, is not in every toolkit.
+extern "C" cudaError_t CUDARTAPI cudaProfilerStart(void);
+extern "C" cudaError_t CUDARTAPI cudaProfilerStop(void);
 
 // Prints a call of the driver API.
 #define SAY_CU(call) std::printf("%s: %d\n", #call, static_cast<int>(call))
