@@ -36,14 +36,15 @@ struct BiasGelu {
   }
 };
 
-// c = a × b + residual. The residual is loaded in vectors of eight elements, as c is stored, and then exchanged.
+// c = a × b + residual. The residual is loaded in vectors of eight elements, as c is stored, and then exchanged. No
+// thread writes it, so it is loaded with __ldg: the compiler may move such a load ahead of stores.
 struct Residual {
   static __device__ void apply(float2 (&values)[4], const Linear& p, int row, int column, bool inside) {
     const int lane = threadIdx.x % 32;
     unsigned pairs[4] = {};
     if (inside) {
       const std::size_t at = std::size_t(row) * p.columns + column + lane % 4 * 6;
-      const uint4 vector = static_cast<const uint4*>(p.residual)[at / kVector];
+      const uint4 vector = __ldg(static_cast<const uint4*>(p.residual) + at / kVector);
       pairs[0] = vector.x, pairs[1] = vector.y, pairs[2] = vector.z, pairs[3] = vector.w;
     }
     ampere::transpose(pairs, lane);
