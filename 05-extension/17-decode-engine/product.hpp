@@ -81,7 +81,10 @@ struct Tile {
 
   __device__ float at(int row, int m) const {
     float sum = 0;
-    for (int w = 0; w < static_cast<int>(blockDim.x / 32); ++w) sum += shared.sums[buffer][w][row * kSlots + m];
+#pragma unroll
+    for (int w = 0; w < kMostWarps; ++w) {  // all loads are in progress together
+      if (w < static_cast<int>(blockDim.x / 32)) sum += shared.sums[buffer][w][row * kSlots + m];
+    }
     return sum * shared.factors[m];
   }
 };

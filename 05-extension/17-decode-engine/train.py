@@ -40,6 +40,7 @@ def corpus() -> tuple[list[str], torch.Tensor]:
 
 
 def train(tokens: torch.Tensor, steps: int) -> model.Model:
+    torch.set_num_threads(1)  # two need four times as much processor time if other programs are running
     torch.manual_seed(0)
     made = model.Model(model.Shape())
     optimizer = torch.optim.AdamW(made.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.05)
