@@ -238,6 +238,11 @@ class Lesson:
         """Does its check? Answers may, too, but only a check compares what they return."""
         return ask_for_free_memory([*(ROOT / "tests").glob(f"{self}.*"), *(ROOT / "tests").glob(f"{self}/*")])
 
+    @functools.cached_property
+    def check_takes_times(self) -> bool:
+        """Does its check demand a speed? Then no other program may use the GPU while it judges a solution."""
+        return any("common/measure.hpp" in path.read_text(encoding="utf-8") for path in self.check_files if path.exists())
+
 
 def ask_for_free_memory(paths: Iterable[pathlib.Path]) -> bool:
     return any(re.search(r"cuMemGetInfo|free_bytes", path.read_text(encoding="utf-8")) for path in paths if path.suffix in SOURCES)

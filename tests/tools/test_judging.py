@@ -20,7 +20,7 @@ from course.interpreter import python
 from course.lessons import Answer, every
 from course.places import Place
 from course.process import run_limited
-from course.test import preloaded, sanitize
+from course.test import everything, preloaded, sanitize
 from course.verdict import How, Kind, Verdict
 
 SIMULATED = Device("simulator", "", "", {})
@@ -141,6 +141,9 @@ def test_a_check_shares_the_gpu_unless_it_compares_free_memory_itself():
     program_only, check_too = every()["04-kernels/31-attention"], every()["03-memory/13-leaks"]
     assert program_only.looks_at_free_memory and not program_only.check_looks_at_free_memory
     assert check_too.looks_at_free_memory and check_too.check_looks_at_free_memory
+    assert [everything.is_alone(check_too, number) for number in (0, 1)] == [True, True]
+    assert [everything.is_alone(program_only, number) for number in (0, 1)] == [True, False]  # the solution's speed is measured
+    assert not everything.is_alone(every()["04-kernels/08-warps"], 0)
 
 
 def test_cases_run_side_by_side_but_for_those_that_must_be_alone():

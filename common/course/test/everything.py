@@ -245,8 +245,8 @@ class Test:
             if reason := why_not(lesson, for_check=True):
                 self.count.skip(f"{lesson}: exercise", reason)
             else:
-                able += [(lesson, prove) for prove in prover.proofs(lesson, self.quick)]
-        for proofs in self.side_by_side(lambda pair: pair[1](), able, lambda pair: pair[0].check_looks_at_free_memory):
+                able += [(prove, is_alone(lesson, number)) for number, prove in enumerate(prover.proofs(lesson, self.quick))]
+        for proofs in self.side_by_side(lambda pair: pair[0](), able, lambda pair: pair[1]):
             for proof in proofs:
                 self.count.note(*proof)
         self.count.group("exercises: the solution passes" if self.quick else "exercises: unsolved fails, solution passes")
@@ -320,6 +320,12 @@ class Test:
         if not self.chosen and not self.quick:
             self.headers()
         self.others()
+
+
+def is_alone(lesson: Lesson, number: int) -> bool:
+    """Whether nothing else may use a GPU during proof `number` of an exercise. The first is the solution's, which must reach the speed that a check
+    demands. Beside others, that of 04-23 reached 35% of the peak, and its check demands 45%."""
+    return lesson.check_looks_at_free_memory or lesson.check_takes_times and number == 0
 
 
 def core_seconds():
