@@ -13,11 +13,10 @@
 struct Rung {
   const char *name, *idea;
   bool shuffled, rounded, overlaps;  // rounded: every weight is rounded to bfloat16
-  int bytes;                         // dynamic shared memory
 };
 template <class R>
 constexpr Rung rung(const char* name, const char* idea) {
-  return {name, idea, R::kShuffled, R::kScalesWeights, R::kOverlaps, kSharedBytes<R>};
+  return {name, idea, R::kShuffled, R::kScalesWeights, R::kOverlaps};
 }
 
 // x has m rows, and the weights have `rows` rows of `columns` elements. `blocks`: at most, if not 0.
@@ -32,9 +31,7 @@ struct Kernels {
 
   CUfunction of(const Rung& rung, int m) const {
     const std::string name = std::string(rung.name) + (m <= 8 ? "_8" : "_16");
-    const CUfunction found = (rung.overlaps ? overlapped : module).function(name.c_str());
-    CU_CHECK(cuFuncSetAttribute(found, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, rung.bytes));
-    return found;
+    return (rung.overlaps ? overlapped : module).function(name.c_str());
   }
 };
 
@@ -83,7 +80,7 @@ class Problem {
     CUlaunchConfig config{};
     config.gridDimX = splits_ * blocks;
     config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
-    config.blockDimX = kThreads, config.sharedMemBytes = rung.bytes, config.hStream = stream;
+    config.blockDimX = kThreads, config.hStream = stream;
     config.attrs = &overlap, config.numAttrs = rung.overlaps ? 1 : 0;
     void* arguments[] = {&p};
     CU_CHECK(cuLaunchKernelEx(&config, kernels_.of(rung, shape_.m), arguments, nullptr));

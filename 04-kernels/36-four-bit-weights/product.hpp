@@ -6,7 +6,6 @@
 #include <cuda_bf16.h>
 
 #include <cstddef>
-#include <type_traits>
 
 using Pair = __nv_bfloat162;
 __device__ inline Pair as_pair(unsigned bits) { return *reinterpret_cast<const Pair*>(&bits); }
@@ -30,11 +29,10 @@ __device__ inline void unpack(Weights& weights, int i, uint4 four) {
   weights.words[2 * i + 1][0] = four.z, weights.words[2 * i + 1][1] = four.w;
 }
 
-// Loads one tile after the other into registers. load() begins a load, and next() returns the weights.
+// Loads a tile into registers. load() begins a load, and next() returns the weights.
 template <class R>
 class InRegisters {
  public:
-  static constexpr int kAhead = 1;
   __device__ void load(const FourBit& p, int tile, int strip) {
     const int lane = threadIdx.x % 32;
     const std::size_t unit = unit_of(tile, strip * (kStrip / kGroup), p.columns);
@@ -59,54 +57,6 @@ class InRegisters {
 
  private:
   Weights weights_;
-};
-
-// Copies kStages tiles ahead to shared memory. A lane copies the words that it will read. Call load() also if there is
-// no more tile, because next() counts the calls.
-template <class R>
-class Staged {
- public:
-  static constexpr int kAhead = R::kStages;
-  __device__ void load(const FourBit& p, int tile, int strip) {
-    const int lane = threadIdx.x % 32;
-    __syncwarp();  // all lanes have read the scales that are overwritten
-    if (tile < p.rows / kTile) {
-      const std::size_t unit = unit_of(tile, strip * (kStrip / kGroup), p.columns);
-      const auto* const from = static_cast<const char*>(p.weights) + unit * (4 * kUnitWords) + 16 * lane;
-#pragma unroll
-      for (int i = 0; i < kStripBytes / 512; ++i) ampere::cp_async(stage(in_) + 512 * i + 16 * lane, from + 512 * i);
-      if (lane < kScaleBytes / 16) {
-        ampere::cp_async(stage(in_) + kStripBytes + 16 * lane,
-                         static_cast<const char*>(p.scales) + unit * (2 * kTile) + 16 * lane);
-      }
-    }
-    ampere::cp_async_commit();
-    in_ = in_ + 1 == kAhead ? 0 : in_ + 1;
-  }
-  __device__ Weights next() {
-    ampere::cp_async_wait<kAhead - 1>();
-    __syncwarp();
-    const int lane = threadIdx.x % 32;
-    const char* const from = memory() + out_ * kStageBytes;
-    Weights weights;
-#pragma unroll
-    for (int i = 0; i < kStripBytes / 512; ++i) unpack(weights, i, reinterpret_cast<const uint4*>(from)[32 * i + lane]);
-#pragma unroll
-    for (int group = 0; group < kStrip / kGroup; ++group) {
-      weights.scales[group] = reinterpret_cast<const unsigned*>(from + kStripBytes)[group * (kTile / 2) + lane / 4];
-    }
-    out_ = out_ + 1 == kAhead ? 0 : out_ + 1;
-    return weights;
-  }
-
- private:
-  static constexpr int kStageBytes = kSharedBytes<R> / R::kStages;
-  __device__ static char* memory() {  // of the warp, in the first stage
-    extern __shared__ __align__(16) char stages[];
-    return stages + threadIdx.x / 32 * (kStripBytes + kScaleBytes);
-  }
-  __device__ static unsigned stage(int i) { return ampere::shared_address(memory()) + i * kStageBytes; }
-  int in_ = 0, out_ = 0;
 };
 
 // A strip of x as the right operands of mma, in registers, and for each group the sum of x times -136.
@@ -251,16 +201,15 @@ __device__ void add_splits(const FourBit& p, int first, int step) {
 template <class R, int kM>
 __device__ void product(const FourBit& p) {
   constexpr int kSums = kTile * kM;
+  constexpr bool kAhead = R::kAhead && kM == 8;  // for 16 rows, there are too few registers
   __shared__ __align__(16) float of_warps[2][kWarps][kSums];
   const int warp = threadIdx.x / 32, split = blockIdx.x % p.splits, strips = p.columns / kStrip;
   const int strip = strips * split / p.splits + warp;
   const bool works = strip < strips * (split + 1) / p.splits;
   const int tiles = p.rows / kTile, start = blockIdx.x / p.splits, step = gridDim.x / p.splits;
 
-  std::conditional_t<R::kStages == 0, InRegisters<R>, Staged<R>> weights;
-  for (int i = 0; i < weights.kAhead; ++i) {
-    if (works) weights.load(p, start + i * step, strip);
-  }
+  InRegisters<R> weights, others;
+  if (works) weights.load(p, start, strip);
 #if __CUDA_ARCH__ >= 900
   if constexpr (R::kOverlaps) asm volatile("griddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;" ::: "memory");
 #endif
@@ -269,15 +218,17 @@ __device__ void product(const FourBit& p) {
   if (works && !R::kSubtracts) x.sum_up();
 
   int buffer = 0;
-  for (int tile = start; tile < tiles; tile += step) {
+  const auto compute = [&](int tile, InRegisters<R>& now, InRegisters<R>& next) {
     Sums<kM> sums;
     if (works) {
+      const bool is_last = tile + step >= tiles;
+      if (kAhead && !is_last) next.load(p, tile + step, strip);
       if constexpr (R::kMultiplies) {
-        multiply<R>(sums, weights.next(), x);
+        multiply<R>(sums, now.next(), x);
       } else {
-        only_use(sums, weights.next(), x);
+        only_use(sums, now.next(), x);
       }
-      if (R::kStages > 0 || tile + step < tiles) weights.load(p, tile + weights.kAhead * step, strip);
+      if (!kAhead && !is_last) next.load(p, tile + step, strip);
     }
     store(sums, of_warps[buffer][warp]);
     __syncthreads();
@@ -292,6 +243,15 @@ __device__ void product(const FourBit& p) {
       }
     }
     buffer ^= 1;  // a warp reaches the next barrier only after it has read its sums, so two buffers are enough
+  };
+  for (int tile = start; tile < tiles; tile += step) {
+    if constexpr (kAhead) {
+      compute(tile, weights, others);
+      tile += step;
+      if (tile < tiles) compute(tile, others, weights);
+    } else {
+      compute(tile, weights, weights);
+    }
   }
   if (p.splits > 1) add_splits<kM>(p, start, step);
 }

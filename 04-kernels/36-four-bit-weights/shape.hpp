@@ -21,13 +21,13 @@ struct FourBit {
   int splits;            // blocks that share a tile: each has at most kWarps strips of its columns
 };
 
-// The kernels of the ladder. Each one changes one thing in the kernel before, but the last two both change Folded.
+// The kernels of the ladder. Each one changes one thing in the kernel before.
 struct Convert {
   static constexpr bool kConverts = true;       // integers to floating-point numbers, one by one
   static constexpr bool kScalesWeights = true;  // and not sums
   static constexpr bool kShuffled = false;      // the weights are in the order in which the lanes need them
   static constexpr bool kSubtracts = true;      // 8 from each weight, and not from the sums
-  static constexpr int kStages = 0;             // tiles that are copied ahead to shared memory
+  static constexpr bool kAhead = false;         // loads the next tile before the products of one, not after
   static constexpr bool kOverlaps = false;      // loads weights before the kernel before has finished
   static constexpr bool kMultiplies = true;     // false only in control runs
 };
@@ -44,22 +44,12 @@ struct Folded : Shuffled {
   static constexpr bool kSubtracts = false;
 };
 struct Ahead : Folded {
-  static constexpr int kStages = 2;
+  static constexpr bool kAhead = true;
 };
-struct Overlapped : Folded {
+struct Overlapped : Ahead {
   static constexpr bool kOverlaps = true;
 };
-// Control runs, whose results are wrong: the weights are loaded and not used.
-struct OnlyLoads : Ahead {
-  static constexpr bool kMultiplies = false;
-};
+// A control run, whose results are wrong: the weights are loaded and not used.
 struct OnlyLoadsOverlapped : Overlapped {
   static constexpr bool kMultiplies = false;
 };
-
-// Dynamic shared memory of a block: for each stage and warp, the weights of a strip and their scales.
-constexpr int kStripBytes = kTile * kStrip / 2, kScaleBytes = kTile * kStrip / kGroup * 2;
-template <class R>
-constexpr int kSharedBytes = R::kStages * kWarps * (kStripBytes + kScaleBytes);
-// And static shared memory: two tiles' sums of all warps.
-constexpr int kBytesOfSums = 2 * kWarps * kTile * kMostRows * 4;
