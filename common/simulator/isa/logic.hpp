@@ -70,7 +70,7 @@ struct Prmt {
     for (u32 at = 0; at < 4; ++at) {
       const u32 pick = selector >> 4 * at;
       const u32 byte = ((pick & 4) != 0 ? b : a) >> 8 * (pick & 3) & 0xff;
-      const u32 sign = u32{0} - (byte >> 7) & 0xff;
+      const u32 sign = (u32{0} - (byte >> 7)) & 0xff;
       d |= ((pick & 8) != 0 ? sign : byte) << 8 * at;
     }
     return d;
