@@ -119,41 +119,46 @@ __device__ void wgmma(float (&sums)[128], const unsigned (&a)[4], std::uint64_t 
   WGMMA("m64n256k16", REGISTERS_128, "{%128, %129, %130, %131}", "%132", "%133", "%134", A_IN_REGISTERS, SUMS_32(0),
         SUMS_32(32), SUMS_32(64), SUMS_32(96));
 }
-#undef A_IN_REGISTERS
 #undef WGMMA
 
 // The same for elements of 8 bits, all of which are K-major: 64 × 32 elements of a by 32 × n of b, with sums in FP32
 // for e4m3 and in integers for s8. The operands of an instruction for e4m3 can be negated, those of one for s8 cannot.
-#define BYTES(shape, types, registers, a_register, b_register, accumulate_register, negations, ...)      \
-  asm volatile(                                                                                          \
-      "{\n"                                                                                              \
-      ".reg .pred accumulate;\n"                                                                         \
-      "setp.ne.b32 accumulate, " accumulate_register                                                     \
-      ", 0;\n"                                                                                           \
-      "wgmma.mma_async.sync.aligned." shape "k32." types " {" registers "}, " a_register ", " b_register \
-      ", accumulate" negations                                                                           \
-      ";\n"                                                                                              \
-      "}"                                                                                                \
-      : __VA_ARGS__                                                                                      \
-      : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)))
+#define BYTES(shape, types, registers, a_operand, b_register, accumulate_register, negations, a_registers, ...) \
+  asm volatile(                                                                                                 \
+      "{\n"                                                                                                     \
+      ".reg .pred accumulate;\n"                                                                                \
+      "setp.ne.b32 accumulate, " accumulate_register                                                            \
+      ", 0;\n"                                                                                                  \
+      "wgmma.mma_async.sync.aligned." shape "k32." types " {" registers "}, " a_operand ", " b_register         \
+      ", accumulate" negations                                                                                  \
+      ";\n"                                                                                                     \
+      "}"                                                                                                       \
+      : __VA_ARGS__                                                                                             \
+      : a_registers, "l"(b), "r"(static_cast<int>(accumulate)))
 #define E4M3(shape, registers, ...) BYTES(shape, "f32.e4m3.e4m3", registers, __VA_ARGS__)
 __device__ inline void wgmma_bytes(float (&sums)[8], std::uint64_t a, std::uint64_t b, bool accumulate) {
-  E4M3("m64n16", REGISTERS_8, "%8", "%9", "%10", ", 1, 1", SUMS_4(0), SUMS_4(4));
+  E4M3("m64n16", REGISTERS_8, "%8", "%9", "%10", ", 1, 1", "l"(a), SUMS_4(0), SUMS_4(4));
 }
 __device__ inline void wgmma_bytes(float (&sums)[64], std::uint64_t a, std::uint64_t b, bool accumulate) {
-  E4M3("m64n128", REGISTERS_64, "%64", "%65", "%66", ", 1, 1", SUMS_32(0), SUMS_32(32));
+  E4M3("m64n128", REGISTERS_64, "%64", "%65", "%66", ", 1, 1", "l"(a), SUMS_32(0), SUMS_32(32));
+}
+__device__ inline void wgmma_bytes(float (&sums)[64], const unsigned (&a)[4], std::uint64_t b, bool accumulate) {
+  BYTES("m64n128", "f32.e4m3.e4m3", REGISTERS_64, "{%64, %65, %66, %67}", "%68", "%69", ", 1, 1", A_IN_REGISTERS,
+        SUMS_32(0), SUMS_32(32));
 }
 __device__ inline void wgmma_bytes(float (&sums)[128], std::uint64_t a, std::uint64_t b, bool accumulate) {
-  E4M3("m64n256", REGISTERS_128, "%128", "%129", "%130", ", 1, 1", SUMS_32(0), SUMS_32(32), SUMS_32(64), SUMS_32(96));
+  E4M3("m64n256", REGISTERS_128, "%128", "%129", "%130", ", 1, 1", "l"(a), SUMS_32(0), SUMS_32(32), SUMS_32(64),
+       SUMS_32(96));
 }
 #undef E4M3
 #undef SUMS_4
 #define SUMS_4(i) "+r"(sums[i]), "+r"(sums[i + 1]), "+r"(sums[i + 2]), "+r"(sums[i + 3])
 __device__ inline void wgmma_bytes(int (&sums)[128], std::uint64_t a, std::uint64_t b, bool accumulate) {
-  BYTES("m64n256", "s32.s8.s8", REGISTERS_128, "%128", "%129", "%130", "", SUMS_32(0), SUMS_32(32), SUMS_32(64),
+  BYTES("m64n256", "s32.s8.s8", REGISTERS_128, "%128", "%129", "%130", "", "l"(a), SUMS_32(0), SUMS_32(32), SUMS_32(64),
         SUMS_32(96));
 }
 #undef BYTES
+#undef A_IN_REGISTERS
 #undef SUMS_32
 #undef SUMS_16
 #undef SUMS_4

@@ -34,7 +34,8 @@ class Arguments(ctypes.Structure):
         ("heads", ctypes.c_int),
         ("section", ctypes.c_int),
         ("taken", ctypes.c_void_p),
-        ("padding", ctypes.c_uint64 * 6),  # up to a multiple of 64 bytes
+        ("scales", ctypes.c_void_p * 3),  # for e4m3 only
+        ("padding", ctypes.c_uint64 * 3),  # up to a multiple of 64 bytes
     ]
 
 

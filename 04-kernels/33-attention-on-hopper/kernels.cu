@@ -1,13 +1,24 @@
-// Attention in bfloat16 on the tensor cores of compute capability 9.0: o = softmax(scale × q × the transpose of k) × v.
-// Each kernel changes one thing in an earlier one.
+// Attention in bfloat16 or e4m3 on the tensor cores of compute capability 9.0: o = softmax(scale × q × the transpose of
+// k) × v. Each kernel changes one thing in an earlier one.
 #include "04-kernels/attention_exact.hpp"
 #include "04-kernels/clock.hpp"
+#include "e4m3.hpp"
 #include "pipeline.hpp"
 #include "softmax.hpp"
 
-// A step's weights as left operands: 16 rows of a warp and 16 keys each.
+// The weights of a softmax as left operands: 16 rows of a warp and 32 bytes each.
 template <class S>
-using Weights = unsigned[S::kKeys / kMma][1][4];
+using Weights = unsigned[S::kKeys * S::kBytes / kStepBytes][1][4];
+
+// Multiplies 32 bytes of the rows of both operands. The left one is a descriptor, or in registers.
+template <class S, hopper::Major kB, int kSums, class Left>
+__device__ void multiply_step(float (&sums)[kSums], const Left& left, std::uint64_t right, bool accumulate) {
+  if constexpr (S::kBytes == 2) {
+    hopper::wgmma<kB>(sums, left, right, accumulate);
+  } else {
+    hopper::wgmma_bytes(sums, left, right, accumulate);
+  }
+}
 
 // Starts to compute scores = 64 rows of q × the transpose of a tile of k.
 template <class S>
@@ -16,25 +27,29 @@ __device__ void multiply_keys(Scores<S>& scores, const unsigned char* q, const u
   hopper::keep(registers(scores));
   hopper::wgmma_fence();
 #pragma unroll
-  for (int i = 0; i < S::kHead / kMma; ++i) {  // in units of 16 bytes: to the next box, and to the next 16 columns
+  for (int i = 0; i < S::kHead * S::kBytes / kStepBytes;
+       ++i) {  // in units of 16 bytes: to the next box, and to the next step
     const int box = i / 4 * kBoxRowBytes / 16, column = i % 4 * 2;
-    hopper::wgmma<hopper::Major::kK>(registers(scores), rows + box * kRows<S> + column, keys + box * S::kKeys + column,
-                                     i > 0);
+    multiply_step<S, hopper::Major::kK>(registers(scores), rows + box * kRows<S> + column,
+                                        keys + box * S::kKeys + column, i > 0);
   }
   hopper::wgmma_commit();
 }
 
-// Starts to compute output += weights × a tile of v.
+// Starts to compute sums += weights × a tile of v, or = if they will be promoted. In e4m3, v is transposed.
 template <class S>
 __device__ void multiply_values(Output<S>& output, Weights<S>& weights, const unsigned char* v) {
-  const std::uint64_t values = hopper::matrix_descriptor(v, S::kKeys * kBoxRowBytes);
+  constexpr bool kTransposed = S::kBytes == 1;
+  constexpr int kNext = kTransposed ? kStepBytes / 16 : kMma * kBoxRowBytes / 16;
+  const std::uint64_t values =
+      kTransposed ? hopper::matrix_descriptor(v) : hopper::matrix_descriptor(v, S::kKeys * kBoxRowBytes);
   hopper::keep(registers(output));
 #pragma unroll
   for (auto& operand : weights) hopper::keep(operand[0]);
   hopper::wgmma_fence();
 #pragma unroll
-  for (int i = 0; i < S::kKeys / kMma; ++i) {
-    hopper::wgmma<hopper::Major::kMN>(registers(output), weights[i][0], values + i * (kMma * kBoxRowBytes / 16), true);
+  for (int i = 0; i < S::kKeys * S::kBytes / kStepBytes; ++i) {
+    multiply_step<S, hopper::Major::kMN>(registers(output), weights[i][0], values + i * kNext, !S::kPromoted || i > 0);
   }
   hopper::wgmma_commit();
 }
@@ -71,16 +86,18 @@ class Consumer {
     const Attention& a = p_.attention;
     const int row = item.row + number_ * kBox + threadIdx.x / 32 % 4 * kMma;  // the warp's first one
     const std::size_t first = std::size_t{static_cast<unsigned>(item.head)} * a.queries + row;
-    Softmax<S> softmax(a.scale);
+    Softmax<S> softmax(a.scale * scale_of(p_.scales.q, item.head) * scale_of(p_.scales.k, item.head / a.group));
     Output<S> output;
     if constexpr (S::kPairs) {
       add_in_pairs(item, row, softmax, output);
     } else {
       add_in_order(item, row, softmax, output);
     }
-    softmax.finish(output, a.lse + first, a.queries - row);
+    softmax.finish(output, scale_of(p_.scales.v, item.head / a.group), a.lse + first, a.queries - row);
     store(output, static_cast<__nv_bfloat16*>(a.o) + first * S::kHead, a.queries - row);
   }
+
+  __device__ static float scale_of(const float* scales, int head) { return S::kBytes == 2 ? 1 : scales[head]; }
 
   // For each tile: scores, softmax, weighted values.
   __device__ void add_in_order(const Item<S>& item, int row, Softmax<S>& softmax, Output<S>& output) {
@@ -112,6 +129,7 @@ class Consumer {
     if (item.tiles == 0) return release_q();
     Scores<S> scores;
     Weights<S> weights;
+    Output<S> of_tile, &sums = S::kPromoted ? of_tile : output;  // sums: of the tensor cores
     wait(shared_.full_k);
     turns_.wait();
     multiply_keys<S>(scores, q_, shared_.k[stage()]);
@@ -128,30 +146,33 @@ class Consumer {
       turns_.wait();
       multiply_keys<S>(scores, q_, shared_.k[stage()]);
       hopper::mbarrier_wait(shared_.full_v[values], values_parity);
-      multiply_values<S>(output, weights, shared_.v[values]);
+      multiply_values<S>(sums, weights, shared_.v[values]);
       turns_.pass();
       hopper::wgmma_wait<(S::kOverlap ? 1 : 0)>();
       hopper::keep(registers(scores));
       release(shared_.empty_k, round_);
+      const Factors factors = softmax.factors();
       weigh(scores, softmax, row, tile);
       hopper::wgmma_wait<0>();
-      hopper::keep(registers(output)), hopper::keep(registers(scores));
+      hopper::keep(registers(sums)), hopper::keep(registers(scores));
       release(shared_.empty_v, round_ - 1);
-      softmax.rescale(output);
+      S::kPromoted ? promote<S>(output, factors, sums) : softmax.rescale(output);
       convert(weights, scores);
     }
     release_q();
     wait(shared_.full_v);
-    multiply_values<S>(output, weights, shared_.v[stage()]);
+    multiply_values<S>(sums, weights, shared_.v[stage()]);
     hopper::wgmma_wait<0>();
-    hopper::keep(registers(output));
+    hopper::keep(registers(sums));
     release(shared_.empty_v, round_);
+    if (S::kPromoted) promote<S>(output, softmax.factors(), sums);
     ++round_;
   }
 
   // Converts scores to weights, in FP32.
   __device__ void weigh(Scores<S>& scores, Softmax<S>& softmax, int row, int tile) const {
     if (!S::kSoftmax) return;
+    if (S::kOnlyExponentials) return softmax.only_exponentials(scores);
     mask(scores, row, tile);
     softmax.add(scores);
   }
@@ -172,7 +193,13 @@ class Consumer {
 
   __device__ static void convert(Weights<S>& weights, const Scores<S>& scores) {
 #pragma unroll
-    for (int i = 0; i < S::kKeys / kMma; ++i) as_operand(weights[i], scores, i);
+    for (int i = 0; i < S::kKeys * S::kBytes / kStepBytes; ++i) {
+      if constexpr (S::kBytes == 2) {
+        as_operand(weights[i], scores, i);
+      } else {
+        as_bytes(weights[i], scores, i);
+      }
+    }
   }
 
   __device__ int stage() const { return round_ % S::kStages; }
@@ -234,7 +261,21 @@ KERNEL(longest_first_128, LongestFirst<128>)
 KERNEL(persistent_128, Persistent<128>)
 KERNEL(persistent_64, Persistent<64>)
 
-KERNEL(in_step_128, InStep<128>)
-KERNEL(rescales_128, Rescales<128>)
-KERNEL(no_softmax_128, NoSoftmax<128>)
-KERNEL(only_products_128, OnlyProducts<128>)
+KERNEL(e4m3_128, E4m3<128>)
+KERNEL(promoted_128, Promoted<128>)
+
+KERNEL(pairs_in_step_128, InStep<Pairs<128>>)
+KERNEL(pairs_no_softmax_128, NoSoftmax<Pairs<128>>)
+KERNEL(ping_pong_no_softmax_128, NoSoftmax<PingPong<128>>)
+KERNEL(overlap_in_step_128, InStep<Overlap<128>>)
+KERNEL(overlap_rescales_128, Rescales<Overlap<128>>)
+KERNEL(overlap_only_exponentials_128, OnlyExponentials<Overlap<128>>)
+KERNEL(overlap_no_softmax_128, NoSoftmax<Overlap<128>>)
+KERNEL(overlap_only_products_128, OnlyProducts<Overlap<128>>)
+KERNEL(overlap_ordered_128, Ordered<Overlap<128>>)
+
+KERNEL(e4m3_unordered_128, Unordered<E4m3<128>>)
+KERNEL(e4m3_in_step_128, InStep<E4m3<128>>)
+KERNEL(e4m3_only_exponentials_128, OnlyExponentials<E4m3<128>>)
+KERNEL(e4m3_no_softmax_128, NoSoftmax<E4m3<128>>)
+KERNEL(promoted_unordered_128, Unordered<Promoted<128>>)

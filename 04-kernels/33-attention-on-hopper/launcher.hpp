@@ -4,6 +4,7 @@
 #include "04-kernels/attribute.hpp"
 #include "04-kernels/tensor_map.hpp"
 #include "common/cu.hpp"
+#include "elements.hpp"
 #include "shape.hpp"
 
 #include <algorithm>
@@ -13,10 +14,11 @@ struct Rung {
   const char *name, *kernel, *idea;
   int head, rows, keys, threads, bytes;  // elements of a row; rows of the tiles; threads and shared memory of a block
   bool persistent;
+  int element;  // bytes of q, k and v
 };
 template <class S>
 constexpr Rung rung(const char* name, const char* kernel, const char* idea = "") {
-  return {name, kernel, idea, S::kHead, kRows<S>, S::kKeys, kThreads<S>, sizeof(Shared<S>), S::kPersistent};
+  return {name, kernel, idea, S::kHead, kRows<S>, S::kKeys, kThreads<S>, sizeof(Shared<S>), S::kPersistent, S::kBytes};
 }
 
 class Launcher {
@@ -27,7 +29,7 @@ class Launcher {
 
   Arguments arguments(const Rung& rung, const Attention& a, int heads) const {
     constexpr std::size_t kInCache = std::size_t{32} << 20;  // bytes of k and v
-    const std::size_t bytes = std::size_t{4} * std::max(a.keys, 1) * rung.head;  // of a head
+    const std::size_t bytes = std::size_t{2} * rung.element * std::max(a.keys, 1) * rung.head;  // of a head
     const int section =
         static_cast<int>(std::min<std::size_t>(heads, std::max<std::size_t>(kInCache / bytes, 1) * a.group));
     return {map_of_matrices(a.q, heads, a.queries, rung.head, rung.rows),
@@ -36,7 +38,18 @@ class Launcher {
             a,
             heads,
             section,
-            reinterpret_cast<unsigned*>(taken_.address)};
+            reinterpret_cast<unsigned*>(taken_.address),
+            {}};
+  }
+  // With the same matrices in e4m3. For the TMA, two elements are one number of 16 bits.
+  Arguments arguments(const Rung& rung, const Attention& a, int heads, const Elements& elements) const {
+    Arguments found = arguments(rung, a, heads);
+    const int kv_heads = heads / a.group;
+    found.map_q = map_of_matrices(elements.q(), heads, a.queries, rung.head / 2, rung.rows);
+    found.map_k = map_of_matrices(elements.k(), kv_heads, a.keys, rung.head / 2, rung.keys);
+    found.map_v = map_of_matrices(elements.v(), kv_heads, rung.head, elements.pitch() / 2, rung.head);
+    found.scales = elements.scales();
+    return found;
   }
 
   // With at most `most` blocks, if the kernel is persistent.

@@ -15,15 +15,29 @@ __device__ void initialize(Shared<S>& shared) {
   hopper::fence_mbarrier_init();
 }
 
-// Loads a tile of `rows` rows, one box for every 64 columns. In a control run, only arrives.
+// Loads a tile of `rows` rows, one box for every 128 bytes. In a control run, only arrives. The maps count in bfloat16,
+// and two elements of e4m3 are one.
 template <class S>
 __device__ void load_tile(unsigned char* to, const CUtensorMap& map, int rows, int row, int head, std::uint64_t& full,
                           bool loads = true) {
-  hopper::mbarrier_arrive_expect_tx(full, loads ? rows * S::kHead * 2 : 0);
+  hopper::mbarrier_arrive_expect_tx(full, loads ? rows * S::kHead * S::kBytes : 0);
   if (!loads) return;
 #pragma unroll
-  for (int i = 0; i < S::kHead / kBox; ++i) {
+  for (int i = 0; i < S::kHead * S::kBytes / kBoxRowBytes; ++i) {
     hopper::tma_load(to + i * rows * kBoxRowBytes, map, i * kBox, row, head, full);
+  }
+}
+
+// Loads the values of a tile of keys.
+template <class S>
+__device__ void load_values(unsigned char* to, const CUtensorMap& map, int key, int head, std::uint64_t& full,
+                            bool loads = true) {
+  if constexpr (S::kBytes == 2) {
+    load_tile<S>(to, map, S::kKeys, key, head, full, loads);
+  } else {
+    static_assert(S::kKeys == kBoxRowBytes, "a tile is one box");
+    hopper::mbarrier_arrive_expect_tx(full, loads ? kTileBytes<S> : 0);
+    if (loads) hopper::tma_load(to, map, key / 2, 0, head, full);
   }
 }
 
@@ -45,7 +59,7 @@ __device__ void produce(const Arguments& p, Shared<S>& shared) {
       hopper::mbarrier_wait(shared.empty_k[s], parity);
       load_tile<S>(shared.k[s], p.map_k, S::kKeys, tile * S::kKeys, head, shared.full_k[s], loads);
       hopper::mbarrier_wait(shared.empty_v[s], parity);
-      load_tile<S>(shared.v[s], p.map_v, S::kKeys, tile * S::kKeys, head, shared.full_v[s], loads);
+      load_values<S>(shared.v[s], p.map_v, tile * S::kKeys, head, shared.full_v[s], loads);
     }
   }
   hopper::mbarrier_arrive(shared.full_q);  // the consumers see that there is no more

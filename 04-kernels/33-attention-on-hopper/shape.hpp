@@ -9,6 +9,7 @@
 template <int kD>
 struct OneGroup {
   static constexpr int kHead = kD;
+  static constexpr int kBytes = 2;      // of an element of q, k and v: bfloat16, or e4m3
   static constexpr int kConsumers = 1;  // warpgroups that multiply, 64 rows of q each
   static constexpr int kKeys = 128;     // rows of k and v in each step
   static constexpr int kStages = 1;     // each holds a tile of k and one of v
@@ -20,8 +21,10 @@ struct OneGroup {
   static constexpr bool kOverlap = false;       // the softmax waits for the scores only
   static constexpr bool kLongestFirst = false;  // if causal
   static constexpr bool kPersistent = false;
+  static constexpr bool kOrdered = false;   // the weights are computed before the consumer waits for the output
+  static constexpr bool kPromoted = false;  // the sums of each tile are added in FP32
   // For control runs. Loads: after the first ones.
-  static constexpr bool kInStep = false, kLazy = true, kSoftmax = true, kLoads = true;
+  static constexpr bool kInStep = false, kLazy = true, kSoftmax = true, kOnlyExponentials = false, kLoads = true;
 };
 template <int kD>
 struct Producer : OneGroup<kD> {
@@ -60,22 +63,46 @@ struct Persistent : LongestFirst<kD> {
   static constexpr bool kPersistent = true;
 };
 
-// Control runs. The results of the last two are wrong.
+// Elements in e4m3.
 template <int kD>
-struct InStep : Pairs<kD> {
+struct E4m3 : Persistent<kD> {
+  static constexpr int kBytes = 1;
+  static constexpr bool kOrdered = true;
+};
+template <int kD>
+struct Promoted : E4m3<kD> {
+  static constexpr int kRegisters = 240, kProducerRegisters = 24;
+  static constexpr bool kPromoted = true, kLazy = false;
+};
+
+// Control runs. Without a softmax, the results are wrong.
+template <class S>
+struct InStep : S {
   static constexpr bool kInStep = true;
 };
-template <int kD>
-struct Rescales : Overlap<kD> {
+template <class S>
+struct Rescales : S {
   static constexpr bool kLazy = false;
 };
-template <int kD>
-struct NoSoftmax : Overlap<kD> {
+template <class S>
+struct NoSoftmax : S {
   static constexpr bool kSoftmax = false;
 };
-template <int kD>
-struct OnlyProducts : NoSoftmax<kD> {
+template <class S>
+struct OnlyExponentials : S {
+  static constexpr bool kOnlyExponentials = true;
+};
+template <class S>
+struct OnlyProducts : NoSoftmax<S> {
   static constexpr bool kLoads = false;
+};
+template <class S>
+struct Ordered : S {
+  static constexpr bool kOrdered = true;
+};
+template <class S>
+struct Unordered : S {
+  static constexpr bool kOrdered = false;
 };
 
 template <class S>
@@ -83,21 +110,28 @@ constexpr int kRows = kBox * S::kConsumers;  // of q, which a block computes at 
 template <class S>
 constexpr int kThreads = kGroup * (S::kConsumers + (S::kProducer ? 1 : 0));
 
-// Tiles consist of boxes that are 64 elements wide, and as high as the tile.
-constexpr int kBoxRowBytes = 2 * kBox;
+// Tiles consist of boxes that are 128 bytes wide, and as high as the tile.
+constexpr int kBoxRowBytes = 128;
+constexpr int kStepBytes = 32;  // of each row, which a wgmma multiplies
 template <class S>
-constexpr int kTileBytes = S::kKeys * S::kHead * 2;
+constexpr int kTileBytes = S::kKeys * S::kHead * S::kBytes;
 
 // A block's shared memory. full: what the barrier belongs to has been loaded. empty: all consumers have read it.
 template <class S>
 struct Shared {
-  unsigned char q[kRows<S> * S::kHead * 2];
+  unsigned char q[kRows<S> * S::kHead * S::kBytes];
   unsigned char k[S::kStages][kTileBytes<S>], v[S::kStages][kTileBytes<S>];
   std::uint64_t full_q, empty_q, full_k[S::kStages], empty_k[S::kStages], full_v[S::kStages], empty_v[S::kStages];
   int item;  // which part of the work q belongs to
 };
 
-// Boxes of the matrices of all heads: kRows rows of q, or kKeys rows of k or v.
+// If the elements are e4m3: what the elements of each head of q, k and v are multiples of.
+struct Scales {
+  const float *q, *k, *v;
+};
+
+// Boxes of the matrices of all heads: kRows rows of q, or kKeys rows of k or v. In e4m3, v is transposed, and its boxes
+// have all rows and kKeys columns.
 struct Arguments {
   CUtensorMap map_q, map_k, map_v;
   Attention attention;
@@ -106,4 +140,5 @@ struct Arguments {
   // How many parts of the work persistent blocks have taken, and how many blocks have finished. Both are 0 before and
   // after a launch.
   unsigned* taken;
+  Scales scales;
 };
