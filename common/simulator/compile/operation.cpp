@@ -86,8 +86,8 @@ bool vectorizes(std::string_view op) {
                                                     "integers::Dp2a<"};
   const auto begins = [&](std::string_view each) { return op.starts_with(each); };
   if (std::any_of(std::begin(kTemplates), std::end(kTemplates), begins)) return true;
-  static constexpr std::string_view kFloats[] = {"Add", "Sub",  "Mul", "Fma", "Div",
-                                                 "Rcp", "Sqrt", "Neg", "Abs", "Extreme"};
+  static constexpr std::string_view kFloats[] = {"Add",  "Sub", "Mul", "Fma",     "Div", "Rcp",
+                                                 "Sqrt", "Neg", "Abs", "Extreme", "Ex2"};
   constexpr std::string_view kModified = "floats::Modified<floats::";
   if (!op.starts_with(kModified)) return false;
   const std::string_view inner = op.substr(kModified.size());

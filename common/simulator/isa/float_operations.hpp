@@ -124,13 +124,28 @@ struct Lg2 {
   }
 };
 // An H200 computes a subnormal result as a square. Where a negative argument is half an odd number, its result is one
-// bit too small.
+// bit too small. Without branches and calls, so that loops over lanes become vector code.
 struct Ex2 {
   static float of(float a) {
-    if (a < -160) return 0;
-    if (a < -126) return of(a / 2) * of(a / 2);
-    const float exact = canonical(math::exp2(a));
-    return a < 0 && math::fmod(a, 1.0f) == -0.5f ? math::nextafter(exact, 0.0f) : exact;
+    const bool small = a < -126;
+    float x = small ? a / 2 : a;
+    x = x < -140 ? -140 : x > 200 ? 200 : x;  // its power is not 0: the last step would make that a NaN
+    constexpr double kShift = 0x1.8p52, kLn2 = 0.6931471805599453;
+    const double shifted = double(x) + kShift;  // its lowest bits are the nearest whole number
+    const double rest = double(x) - (shifted - kShift), y = rest * kLn2;
+    double power = 1.0 / 362880;  // the exponential series
+    power = power * y + 1.0 / 40320;
+    power = power * y + 1.0 / 5040;
+    power = power * y + 1.0 / 720;
+    power = power * y + 1.0 / 120;
+    power = power * y + 1.0 / 24;
+    power = power * y + 1.0 / 6;
+    power = power * y + 1.0 / 2;
+    power = power * y + 1;
+    power = power * y + 1;
+    const float near = canonical(float(power * double_of((bits_of(shifted) + 1023) << 52)));
+    const float r = float_of(bits_of(near) - u32((x < 0) & (math::fabs(rest) == 0.5)));
+    return small ? r * r : r;
   }
 };
 struct Tanh {

@@ -21,10 +21,7 @@ inline double sin(double a) { return __builtin_sin(a); }
 inline double cos(double a) { return __builtin_cos(a); }
 inline float log2(float a) { return __builtin_log2f(a); }
 inline double log2(double a) { return __builtin_log2(a); }
-inline float exp2(float a) { return __builtin_exp2f(a); }
 inline float tanh(float a) { return __builtin_tanhf(a); }
-inline float fmod(float a, float b) { return __builtin_fmodf(a, b); }
-inline float nextafter(float a, float toward) { return __builtin_nextafterf(a, toward); }
 inline bool signbit(float a) { return __builtin_signbit(a) != 0; }
 
 template <class T>
