@@ -179,6 +179,15 @@ TEST_CASE("Compiled code uses the local memory of each thread") {
        "sub.u32 %r12, %r12, 1; bra BACK; PUT: st.local.u32 [%a2], %r11; add.u32 %r10, %r10, 1;"
        "setp.lt.u32 %p1, %r10, 9; @%p1 bra FILL; ld.local.u32 %r13, [own+16]; ld.local.u32 %r14, [own];"
        "mad.lo.u32 %r13, %r14, 3, %r13; st.global.u32 [%slot], %r13; }"},
+      {"through generic addresses, some of which are of global memory",
+       "{ .local .align 4 .b32 own[4]; cvta.local.u64 %a1, own; mov.u32 %r10, 0; st.local.u32 [own], %r10; and.b32 "
+       "%r10, %t, 3; mul.wide.u32 %a2, %r10, 4;"
+       "add.u64 %a2, %a1, %a2; st.u32 [%a2], %g; ld.u32 %r11, [%a2]; setp.lt.u32 %p1, %r10, 2; selp.b64 %a3, %a2, "
+       "%from, %p1; ld.u32 %r12, [%a3]; setp.ne.u32 %p2, %t, 0; @%p2 ld.u32 %r12, [%a2]; mov.u32 %r13, 0;"
+       "AGAIN: add.u64 %a3, %a1, 0; ld.u32 %r14, [%a3]; add.u32 %r14, %r14, %r13; st.u32 [%a3], %r14;"
+       "add.u32 %r13, %r13, 1; setp.le.u32 %p3, %r13, %r10; @%p3 bra AGAIN; ld.local.u32 %r14, [own];"
+       "mad.lo.u32 %r11, %r11, 3, %r12; add.u32 %r11, %r11, %r14; st.global.u32 [%slot], %r11; }",
+       {45, 1, 1}},
       {"past its end",
        "{ .local .align 4 .b32 own[9]; mov.u64 %a1, own; and.b32 %r10, %t, 15; mul.wide.u32 %a2, %r10, 4;"
        "add.u64 %a2, %a1, %a2; st.global.u32 [%slot], %r10; st.local.u32 [%a2], %r10; st.global.u32 [%slot], %t; }"},
@@ -315,12 +324,14 @@ TEST_CASE("A compiled kernel faults where the interpreter does") {
 
 TEST_CASE("Compiled kernels are kept in a folder that is the user's own, and made again if they are damaged") {
   const Cache cache;
-  const compile::Source source{
-      "k",
-      "extern \"C\" const bool begins[] = {1};\nconstexpr unsigned kRows = 1;\n#include \"cudasim.hpp\"\nusing "
-      "namespace cudasim;\n"
-      "extern \"C\" Left together(WarpState&, i64&, const SharedRange&, bool) { return Left::careful; }\n"
-      "extern \"C\" Left apart(WarpState&, i64&, const SharedRange&, bool) { return Left::careful; }\n"};
+  const compile::Source source{"k",
+                               "extern \"C\" const bool begins[] = {1};\nconstexpr unsigned kRows = 1;\nconstexpr "
+                               "unsigned long kLocalWindow = 0, kWindowBytes = 0;\n#include \"cudasim.hpp\"\nusing "
+                               "namespace cudasim;\n"
+                               "extern \"C\" Left together(WarpState&, i64&, const SharedRange&, const LocalRange&, "
+                               "bool) { return Left::careful; }\n"
+                               "extern \"C\" Left apart(WarpState&, i64&, const SharedRange&, const LocalRange&, bool) "
+                               "{ return Left::careful; }\n"};
   const auto made = compile::make(source);
   REQUIRE(made.has_value());
   struct stat status{};

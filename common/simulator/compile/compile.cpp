@@ -34,6 +34,8 @@ Source source_of(const Code& code, const Shape& shape, bool entry) {
   std::string text = (entry ? "// Kernel " : "// Function ") + code.name +
                      ", by the simulated GPU (common/simulator/compile/README.md).\n";
   text += "constexpr unsigned kRows = " + std::to_string(shape.rows) +
+          ";\nconstexpr unsigned long kLocalWindow = " + std::to_string(kLocalWindow) +
+          ", kWindowBytes = " + std::to_string(kWindowBytes) +
           ";\n#include \"cudasim.hpp\"\n\nusing namespace cudasim;\n\n";
   return {code.name, text + written(code, shape, entry)};
 }

@@ -1,5 +1,5 @@
-// What the C++ that compile/ writes is made of. The generated text defines kRows, includes this file, and has no other
-// header; so has none of the files included here, except for a few small ones of the C++ library.
+// What the C++ that compile/ writes is made of. The generated text defines three numbers, includes this file, and has
+// no other header; so has none of the files included here, except for a few small ones of the C++ library.
 #pragma once
 #include "common/simulator/exec/compiled.hpp"
 #include "common/simulator/exec/registers.hpp"
@@ -81,6 +81,9 @@ inline T pick(u32 bit, T a, T b) {
   const Word set = Word(0) - Word(bit & 1);
   return as<T>(Word((as<Word>(a) & set) | (as<Word>(b) & ~set)));
 }
+
+// Whether a generic address is one of local memory.
+inline bool is_local(u64 address) { return address - kLocalWindow < kWindowBytes; }
 
 // A loop over the lanes: `lane` of the warp, `place` in its row.
 #if defined(__clang__)

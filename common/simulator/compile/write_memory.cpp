@@ -15,6 +15,11 @@ std::string address_type(const Operation& operation) {
   const bool own = operation.place == Operation::shared || operation.place == Operation::local;
   return own ? operation.types[2] : "u64";
 }
+// Functions get pointers to variables of their callers. The index of an indexed access is for an array in global
+// memory.
+bool may_be_local(const Operation& operation, const Instruction& at) {
+  return operation.place == Operation::global && space_in(at) == Space::generic;
+}
 bool signed_index(const Instruction& at) { return (at.control & kSignedIndex) != 0; }
 
 }  // namespace
@@ -165,6 +170,47 @@ std::string Writer::executing(u32 i) {
   return name;
 }
 
+// The 64-bit register's value in a lane, outside loops.
+std::string Writer::address_in(Slot base, const std::string& lane) const {
+  if (base == kNoSlot) return "u64{0}";
+  const Value v = value(base);
+  if ((base & kConstant) != 0) return "*at<u64>(k, " + text(base & ~kConstant) + ")";
+  if (v.where == Value::rows)
+    return "(" + v.name + "[" + lane + " / kRow] + u64(" + text(v.stride) + ") * (" + lane + " % kRow))";
+  return v.where == Value::array ? "u64(" + v.name + "[" + lane + "])" : "at<u64>(f, " + text(base) + ")[" + lane + "]";
+}
+
+// The memory that the access may touch.
+Writer::Stretch Writer::stretch(u32 i, Slot base) {
+  const Operation& operation = flow_.operations()[i];
+  if (operation.place == Operation::local) return {"0u", "local.end", "u64(local.at)", "local.stride", "", ""};
+  if (operation.place == Operation::shared)
+    return {base != kNoSlot ? "shared.begin" : "0u", "shared.bytes", "u64(shared.at)", "", "", ""};
+  const std::string view = view_of(i);
+  return {view + ".begin",
+          view + ".end - " + view + ".begin",
+          view + ".begin + u64(" + view + ".delta)",
+          "",
+          operation.kind == Operation::stores ? view + ".writable && " : "",
+          view};
+}
+
+// The same if the first lane's generic address may be one of local memory.
+Writer::Stretch Writer::or_local(const Stretch& global, u32 i, Slot base, const std::string& mask) {
+  const std::string own = fresh("own");
+  const std::string lane = mask.empty() ? "0" : "(" + mask + " != 0 ? __builtin_ctz(" + mask + ") : 0)";
+  line("const bool " + own + " = is_local(" + address_in(base, lane) + " + " + offset_text(i) + ");");
+  const auto choose = [&](const std::string& local, const std::string& other) {
+    return "(" + own + " ? " + local + " : " + other + ")";
+  };
+  return {choose("kLocalWindow", global.first),
+          choose("local.end", global.size),
+          choose("u64(local.at)", global.host),
+          choose("local.stride", "0"),
+          global.good.empty() ? "" : "(" + own + " || " + global.view + ".writable) && ",
+          global.view};
+}
+
 Writer::Place Writer::place(u32 i, Slot base) {
   const Operation& operation = flow_.operations()[i];
   const Instruction& at = instruction(i);
@@ -172,26 +218,17 @@ Writer::Place Writer::place(u32 i, Slot base) {
   const bool shared = operation.place == Operation::shared, indexed = operation.place == Operation::indexed;
   const bool local = operation.place == Operation::local;
   const bool by_index = indexed && scale_of(at) % bytes == 0;
-  if (indexed && value(base).where == Value::lane) cut(i);
+  const bool generic = may_be_local(operation, at);
+  if ((indexed || generic) && base != kNoSlot && value(base).where == Value::lane) cut(i);
   const std::string mask = executing(i), n = fresh("");
   const std::string offsets = "o" + n, or_all = "w" + n, or_rest = "n" + n, most = "z" + n;
   // Each lane's local memory has a place of its own, so an offset there may need 64 bits.
   const std::string type = by_index ? "u32" : shared ? "u" + text(8 * size_of(operation.types[2])) : "u64";
-  std::string good, offset;
-  Place place{"", offsets, "1", mask};
-  std::string first = "0u", size = "shared.bytes", view, uniform;
-  if (shared) {
-    if (base != kNoSlot) first = "shared.begin";
-    place.host = "u64(shared.at)";
-  } else if (local) {
-    size = "local.end";
-    place.host = "u64(local.at)";
-  } else {
-    view = view_of(i);
-    first = view + ".begin", size = view + ".end - " + view + ".begin";
-    place.host = view + ".begin + u64(" + view + ".delta)";
-    if (operation.kind == Operation::stores) good = view + ".writable && ";
-  }
+  Stretch memory = stretch(i, base);
+  if (generic) memory = or_local(memory, i, base, mask);
+  const std::string &first = memory.first, &size = memory.size, &view = memory.view, &stride = memory.stride;
+  std::string good = memory.good, offset, uniform;
+  Place place{memory.host, offsets, "1", mask};
   if (indexed) {
     const Value v = value(base);
     const bool constant = (base & kConstant) != 0;
@@ -225,8 +262,8 @@ Writer::Place Writer::place(u32 i, Slot base) {
   const std::string own = fresh("j");
   in_loop("const " + type + " " + own + " = " +
           (mask.empty() ? offset : type + "(" + offset + ") & -" + type + "(" + mask + " >> lane & 1)") + ";");
-  in_loop(offsets + "[lane] = " + own + (local ? " + lane * local.stride, " : ", ") + or_all + " |= " + own + ", " +
-          or_rest + " |= " + most + " - " + own + ";");
+  in_loop(offsets + "[lane] = " + own + (stride.empty() ? "" : " + lane * " + stride) + ", " + or_all + " |= " + own +
+          ", " + or_rest + " |= " + most + " - " + own + ";");
   const std::string top = text(type == "u32" ? 31u : 63u);
   const std::string inside = good + " && (" + or_all + " | " + or_rest + ") >> " + top + " == 0";
   require_behind_loop(mask.empty() || mask == "m" ? inside : mask + " == 0 || (" + inside + ")");
@@ -264,14 +301,9 @@ const Writer::Group& Writer::group_of(u32 i, const std::string& mask) {
   const u64 width = static_cast<u64>(extent.most - extent.least) + bytes;
   const std::string least = "u64(i64(" + text(group.least) + "))", n = fresh("");
   const std::string offset = "o" + n, limit = "z" + n, bits = "w" + n, before = "n" + n;
-  std::string first = "0u", size = "shared.bytes", delta = "u64(shared.at)";
-  if (shared && at.slot[operation.elements] != kNoSlot) first = "shared.begin";
-  if (local) size = "local.end", delta = "u64(local.at)";
-  if (!shared && !local) {
-    const std::string view = view_of(i);
-    first = view + ".begin", size = view + ".end - " + view + ".begin",
-    delta = view + ".begin + u64(" + view + ".delta)";
-  }
+  const Stretch global = stretch(i, at.slot[operation.elements]);
+  const bool generic = may_be_local(operation, at);
+  std::string first = global.first;
   const std::string type =
       shared ? operation.types[2] == "u32" || size_of(operation.types[2]) == 4 ? "u32" : "u64" : "u64";
   const Slot base = at.slot[operation.elements];
@@ -280,8 +312,18 @@ const Writer::Group& Writer::group_of(u32 i, const std::string& mask) {
   if (indexed)
     address += " + u64(" + lane_text(at.slot[operation.elements + 1], signed_index(at) ? "i32" : "u32") + ") * " +
                text(scale_of(at));
-  line("const u64 " + limit + " = " + size + " >= " + text(width) + " ? " + size + " - " + text(width) + " + 1 : 0;");
-  line("const u64 " + group.host + "a = " + delta + ";");
+  const auto within = [&](const std::string& bytes) {
+    return "(" + bytes + " >= " + text(width) + " ? " + bytes + " - " + text(width) + " + 1 : 0)";
+  };
+  line("const u64 " + limit + (generic ? "v" : "") + " = " + within(global.size) + ";");
+  line("const u64 " + group.host + "a = " + global.host + ";");
+  const std::string own = "m" + n;
+  if (generic) {
+    line("const u64 " + limit + "l = " + within("local.end") + ";");
+    in_loop("const bool " + own + " = is_local(" + address + " + " + least + ");");
+    in_loop("const u64 " + limit + " = " + own + " ? " + limit + "l : " + limit + "v;");
+    first = "(" + own + " ? kLocalWindow : " + first + ")";
+  }
   line("u64 " + bits + " = 0;");
   in_loop("const " + type + " " + offset + " = " + type + "(" + address + " + " + least + ") - " + type + "(" + first +
           ");");
@@ -289,11 +331,17 @@ const Writer::Group& Writer::group_of(u32 i, const std::string& mask) {
   in_loop("if (" + executes + (executes.empty() ? "" : " && ") + offset + " >= " + limit +
           ") [[unlikely]] { failed = true; break; }");
   in_loop((executes.empty() ? "" : "if (" + executes + ") ") + bits + " |= " + offset + ";");
-  in_loop("const u64 " + group.host + " = " + group.host + "a + " + offset + (local ? " + lane * local.stride;" : ";"));
+  in_loop("const u64 " + group.host + " = " +
+          (generic ? "(" + own + " ? u64(local.at) + lane * local.stride : " + group.host + "a)" : group.host + "a") +
+          " + " + offset + (local ? " + lane * local.stride;" : ";"));
   group.alike = executes.empty() ? alike() : "";
+  if (generic && !group.alike.empty()) group.alike = "(" + group.alike + " & !" + own + ")";
+  if (generic) varies_ = true;  // what is loaded, even if the address does not
   group.sources = sources_, group.varies = varies_;
   may_fail_ = true;
-  if (bytes > 1) require_behind_loop("(" + first + " | " + bits + ") % " + text(bytes) + " == 0");
+  // Local memory begins at a multiple of every access.
+  const std::string begin = generic ? global.first : first;
+  if (bytes > 1) require_behind_loop("(" + begin + " | " + bits + ") % " + text(bytes) + " == 0");
   groups_.push_back(group);
   return groups_.back();
 }

@@ -96,6 +96,12 @@ class Writer {
   struct Place {  // where the lanes of a scattered access touch memory
     std::string host, offset, scale, mask;  // host + u64(offset[lane]) * scale, of the lanes of the mask
   };
+  struct Stretch {  // of memory: its first address, its bytes, where it is on the host
+    std::string first, size, host;
+    std::string stride;  // from one lane's own to the next lane's; empty: they have one
+    std::string good;  // a condition
+    std::string view;
+  };
   // Loads whose addresses differ only in their offsets: one test checks them all.
   struct Group {
     u32 last = 0;  // instruction
@@ -112,6 +118,9 @@ class Writer {
   void store_rows(u32 i, i64 stride);
   void store_scattered(u32 i);
   std::string host_address(u32 i, Slot base, i64 stride);
+  std::string address_in(Slot base, const std::string& lane) const;
+  Stretch stretch(u32 i, Slot base);
+  Stretch or_local(const Stretch& global, u32 i, Slot base, const std::string& mask);
   Place place(u32 i, Slot base);
   std::string executing(u32 i);
   struct Extent {

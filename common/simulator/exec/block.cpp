@@ -141,6 +141,15 @@ std::byte* Block::local(const Warp& warp, u32 lane) {
   return local_.get() + stride * (warp.index * kWarpSize + lane);
 }
 
+LocalRange local_range(const Warp& warp) {
+  const Frame& frame = *warp.frame;
+  const bool watched = warp.observer != nullptr && warp.observer->wants_accesses();
+  if (watched || frame.code->local_bytes == 0 || !frame.tops.empty()) return {};
+  std::byte* const first = warp.block->local(warp, 0);
+  return {first, u64{warp.block->grid->local_bytes} + kLocalPadding, frame.local_base,
+          frame.local_base + frame.code->local_bytes};
+}
+
 u32& Block::last_error(const Warp& warp, u32 lane) {
   if (last_errors_.empty()) last_errors_.resize(warps.size() * kWarpSize);
   return last_errors_[warp.index * kWarpSize + lane];

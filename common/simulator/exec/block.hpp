@@ -2,6 +2,7 @@
 // instruction and go on later, on another thread of the machine.
 #pragma once
 #include "common/simulator/exec/async.hpp"
+#include "common/simulator/exec/compiled.hpp"
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/exec/warp.hpp"
 #include "common/simulator/hardware.hpp"
@@ -131,6 +132,10 @@ struct Block {
   bool complete(const Barrier& barrier) const;
   void open(u32 id);
 };
+
+// What the threads of the warp may touch of their local memory without access(): nothing, if an observer wants accesses
+// or an alloca has moved the ends.
+LocalRange local_range(const Warp& warp);
 
 // The blocks of a cluster share memory, so one thread of the machine runs them in turn. Without clusters: one block.
 struct Cluster {

@@ -35,15 +35,6 @@ inline void run_straight(Warp& warp, i64& left) {
   } while (warp.pc < warp.stop && left > 0);
 }
 
-// What an alloca has made is for access().
-LocalRange local_range(const Warp& warp) {
-  const Frame& frame = *warp.frame;
-  if (frame.code->local_bytes == 0 || !frame.tops.empty()) return {};
-  std::byte* const first = warp.block->local(warp, 0);
-  return {first, static_cast<u64>(warp.block->local(warp, 1) - first), frame.local_base,
-          frame.local_base + frame.code->local_bytes};
-}
-
 // Of the function that the warp is in, which the kernel has called.
 const Compiled* compiled_function(const Warp& warp) {
   const u32 shape = warp.block->grid->compiled_shape.load(std::memory_order_relaxed);

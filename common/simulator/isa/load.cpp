@@ -32,9 +32,11 @@ template <class M, class Rows>
 [[gnu::noinline]] void load_carefully(Warp& warp, const Instruction& i, Rows d) {
   const u32 elements = i.control & kElements, size = elements * sizeof(M);
   const Slot base = i.slot[elements];
+  const auto load = [&](u32 lane, const std::byte* from) { load_lane<M>(d, elements, lane, from); };
+  const bool own = in_own_local(warp, i, base, size, load);
   const std::byte* last = nullptr;
   u32 before = 0;
-  for (const u32 lane : set_bits(warp.mask)) {
+  for (const u32 lane : set_bits(own ? 0 : warp.mask)) {
     const u64 address = checked_address(warp, i, base, lane);
     const std::byte* const place =
         access(warp, lane, space_in(i), address, size, size, Access::read, &view_of(warp, i));
@@ -154,6 +156,8 @@ void load_local(Warp& warp, const Instruction& i, Rows d) {
     for_lanes(warp.mask, [&](u32 lane) { load_lane<M>(d, elements, lane, warp.block->local(warp, lane) + at); });
     return;
   }
+  const auto load = [&](u32 lane, const std::byte* from) { load_lane<M>(d, elements, lane, from); };
+  if (in_own_local(warp, i, base, size, load)) return;
   for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = local_address(warp, i, base, lane);
     load_lane<M>(d, elements, lane, access(warp, lane, Space::local, address, size, size, Access::read, nullptr));

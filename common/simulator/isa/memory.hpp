@@ -114,6 +114,27 @@ inline u64 local_address(const Warp& warp, const Instruction& i, Slot base, u32 
   return address_of(warp, i, base, (i.control & kNarrow) != 0, lane) + (base == kNoSlot ? warp.frame->local_base : 0);
 }
 
+// Calls f(lane, place) for each executing lane if all of them access their own local memory, in local space or through
+// generic addresses, inside and aligned. Otherwise it does nothing, and access() has to look at each lane.
+template <class F>
+bool in_own_local(Warp& warp, const Instruction& i, Slot base, u32 size, F f) {
+  const bool generic = space_in(i) == Space::generic, narrow = (i.control & kNarrow) != 0;
+  if ((!generic && space_in(i) != Space::local) || is_indexed(i)) return false;
+  const u64 begin = generic ? kLocalWindow : 0;
+  if (generic && address_of(warp, i, base, narrow, first_lane(warp.mask)) - begin >= kWindowBytes) return false;
+  const LocalRange local = local_range(warp);
+  if (local.end < size) return false;
+  const auto offset = [&, at = base == kNoSlot ? local.base - begin : u64{0} - begin](u32 lane) {
+    return address_of(warp, i, base, narrow, lane) + at;
+  };
+  u64 all = 0;
+  bool outside = false;
+  for (const u32 lane : set_bits(warp.mask)) all |= offset(lane), outside |= offset(lane) > local.end - size;
+  if (outside || all % size != 0) return false;
+  for (const u32 lane : set_bits(warp.mask)) f(lane, local.at + lane * local.stride + offset(lane));
+  return true;
+}
+
 inline u32 control_of(const Form& form) {
   u32 control = form.vector | static_cast<u32>(form.space) << kSpaceShift | order_of(form, false);
   const bool shared_between_threads = form.space != Space::local && form.space != Space::param;

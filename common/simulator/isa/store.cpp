@@ -17,7 +17,9 @@ template <class M, class Rows>
 [[gnu::noinline]] void store_carefully(Warp& warp, const Instruction& i, Rows a) {
   const u32 elements = i.control & kElements, size = elements * sizeof(M);
   before_store(i);
-  for (const u32 lane : set_bits(warp.mask)) {
+  const auto store = [&](u32 lane, std::byte* to) { store_lane<M>(a, elements, lane, to); };
+  const bool own = in_own_local(warp, i, i.slot[0], size, store);
+  for (const u32 lane : set_bits(own ? 0 : warp.mask)) {
     const u64 address = checked_address(warp, i, i.slot[0], lane);
     store_lane<M>(a, elements, lane,
                   access(warp, lane, space_in(i), address, size, size, Access::write, &view_of(warp, i)));
@@ -113,6 +115,8 @@ void store_local(Warp& warp, const Instruction& i, Rows a) {
     for_lanes(warp.mask, [&](u32 lane) { store_lane<M>(a, elements, lane, warp.block->local(warp, lane) + at); });
     return;
   }
+  const auto store = [&](u32 lane, std::byte* to) { store_lane<M>(a, elements, lane, to); };
+  if (in_own_local(warp, i, i.slot[0], size, store)) return;
   for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = local_address(warp, i, i.slot[0], lane);
     store_lane<M>(a, elements, lane, access(warp, lane, Space::local, address, size, size, Access::write, nullptr));
