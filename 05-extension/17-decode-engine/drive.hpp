@@ -1,5 +1,5 @@
-// Launches steps until all requests have their replies. The host is a few steps ahead of the device and never waits for
-// it.
+// Launches steps until all requests have their replies. The host is at most kAhead steps ahead of the device. No driver
+// call blocks it: it asks whether a step has ended, and sleeps in between.
 #pragma once
 #include "batch.hpp"
 #include "graphs.hpp"

@@ -12,7 +12,7 @@ def draw(figure, record):
     names = [label.split()[0] for label, _ in rows]
     steps, bounds = [values[1] for _, values in rows], [values[3] for _, values in rows]
     axes.barh(range(len(rows)), steps, height=0.6, color=plots.ORANGE, label="the rest of the step")
-    axes.barh(range(len(rows)), bounds, height=0.6, color=plots.BLUE, label="reading weights and cache")
+    axes.barh(range(len(rows)), bounds, height=0.6, color=plots.BLUE, label="bound: weights and cache")
     for row, (step, bound) in enumerate(zip(steps, bounds)):
         axes.annotate(
             f"{step:.2f} ms, {bound / step:.2f} of the bound", (step, row), (4, 0), textcoords="offset points", va="center", color=plots.LIGHT_INK, fontsize=9
@@ -25,4 +25,4 @@ def draw(figure, record):
     axes.grid(axis="y", visible=False)
 
 
-plots.main(draw, "The time of a step of the large model on each rung, and how long reading its weights and its cache takes.", size=(7, 3.4))
+plots.main(draw, "The time of a step of the large model on each rung, and its bound: the time just to read its weights and its cache.", size=(7, 3.4))
