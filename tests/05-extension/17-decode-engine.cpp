@@ -211,7 +211,7 @@ TEST_CASE_METHOD(Tiny, "a request goes on after its pages were moved") {
   CHECK(found == expected);
 }
 
-TEST_CASE_METHOD(Tiny, "each step is one graph launch, and the host waits for nothing and allocates nothing") {
+TEST_CASE_METHOD(Tiny, "each step is one graph launch, and between two launches, no call waits or allocates") {
   const Engine engine(kernels, kTiny, weights, {1, 64, 4});
   const StepGraph graph(engine, Kind::kFused, true);
   Batch batch(engine);
