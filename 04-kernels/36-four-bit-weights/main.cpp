@@ -29,7 +29,7 @@ constexpr Rung kLadder[] = {
     rung<Lop3>("lop3", "two weights at once, by lop3"),
     rung<LateScale>("late_scale", "sums are scaled, not weights"),
     rung<Shuffled>("shuffled", "weights in the lanes' order"),
-    rung<Folded>("folded", "the sums begin with -8"),
+    rung<Folded>("folded", "sums begin with -136 * sum(x)"),
     rung<Ahead>("ahead", "the next tile is loaded before"),
     rung<Overlapped>("overlapped", "the next kernel starts early"),
 };

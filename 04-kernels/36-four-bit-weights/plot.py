@@ -5,7 +5,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
 import plots  # noqa: E402
 
-BANDWIDTH, PRODUCTS = 4315, 551_600  # GB/s that an H200 reads, GFLOP/s of mma instructions alone (04-25)
+BANDWIDTH, PRODUCTS = 4420, 551_600  # GB/s that an H200 reads (04-34), GFLOP/s of mma instructions alone (04-25)
 
 
 def draw_ladder(axes, rows):
@@ -42,7 +42,7 @@ def draw_sizes(axes, sizes, rows, columns):
     axes.bar([x - 0.2 for x in at], [size[4] for size in here], 0.38, color=plots.GREEN, label="cublasLt")
     axes.bar([x + 0.2 for x in at], [size[3] for size in here], 0.38, color=plots.BLUE, label="overlapped")
     for x, size in zip(at, here):
-        axes.annotate(f"{size[5]:.1f}×", (x + 0.2, size[3]), (0, 3), textcoords="offset points", ha="center", fontsize=8)
+        axes.annotate(f"{size[5] + 1e-9:.1f}×", (x + 0.2, size[3]), (0, 3), textcoords="offset points", ha="center", fontsize=8)
     axes.set_xticks(list(at), labels=[f"{size[2]:.0f}" for size in here])
     axes.set_ylim(top=1.3 * max(size[4] for size in here))
     axes.set_title(f"{rows} × {columns}", fontsize=10)

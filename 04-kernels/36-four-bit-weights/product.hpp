@@ -148,7 +148,7 @@ __device__ void multiply(Sums<kM>& sums, const Weights& weights, const Strip<kM>
   }
 }
 
-// For control runs: needs all weights and x, but does nothing useful.
+// For control runs: needs all weights but only one number of x, so the compiler removes the other loads of x.
 template <int kM>
 __device__ void only_use(Sums<kM>& sums, const Weights& weights, const Strip<kM>& x) {
   unsigned all = weights.scales[0] ^ weights.scales[1];

@@ -21,7 +21,7 @@ struct FourBit {
   int splits;            // blocks that share a tile: each has at most kWarps strips of its columns
 };
 
-// The kernels of the ladder. Each one changes one thing in the kernel before.
+// The kernels of the ladder. Each one changes one of these properties of the kernel before.
 struct Convert {
   static constexpr bool kConverts = true;       // integers to floating-point numbers, one by one
   static constexpr bool kScalesWeights = true;  // and not sums
@@ -49,7 +49,7 @@ struct Ahead : Folded {
 struct Overlapped : Ahead {
   static constexpr bool kOverlaps = true;
 };
-// A control run, whose results are wrong: the weights are loaded and not used.
+// A control run, whose results are wrong: the weights are loaded but not multiplied, and x is hardly loaded.
 struct OnlyLoadsOverlapped : Overlapped {
   static constexpr bool kMultiplies = false;
 };
