@@ -35,7 +35,7 @@ inline void run_straight(Warp& warp, i64& left) {
   } while (warp.pc < warp.stop && left > 0);
 }
 
-// Of the function that the warp is in, which the kernel has called.
+// The compiled form of the called function that the warp is in. Null: it is interpreted.
 const Compiled* compiled_function(const Warp& warp) {
   const u32 shape = warp.block->grid->compiled_shape.load(std::memory_order_relaxed);
   return warp.frame->code->compiled[shape].load(std::memory_order_acquire);
